@@ -1,0 +1,31 @@
+// Package deps keeps the module graph whole while packages are being built.
+package deps
+
+import (
+	_ "github.com/anthropics/anthropic-sdk-go"
+	_ "github.com/goccy/go-yaml"
+	_ "github.com/google/go-cmp/cmp"
+	_ "github.com/google/uuid"
+	_ "github.com/jackc/pgx/v5/pgxpool"
+	_ "github.com/pelletier/go-toml/v2"
+	_ "github.com/pkoukk/tiktoken-go"
+	_ "github.com/pkoukk/tiktoken-go-loader"
+	_ "github.com/santhosh-tekuri/jsonschema/v6"
+	_ "github.com/sashabaranov/go-openai"
+	_ "github.com/spf13/cobra"
+	_ "github.com/temporalio/ui-server/v2/server"
+	_ "go.temporal.io/sdk/client"
+	_ "go.temporal.io/sdk/testsuite"
+	_ "go.temporal.io/sdk/worker"
+	_ "go.temporal.io/server/common/persistence/sql/sqlplugin/sqlite"
+	_ "go.temporal.io/server/temporal"
+	_ "go.uber.org/goleak"
+	_ "go.uber.org/zap"
+	_ "golang.org/x/sync/errgroup"
+	_ "golang.org/x/sync/singleflight"
+	_ "golang.org/x/term"
+	_ "golang.org/x/text/language/display"
+	_ "google.golang.org/genai"
+	_ "modernc.org/sqlite"
+	_ "pgregory.net/rapid"
+)
