@@ -60,6 +60,10 @@ func (r RuntimeSpec) Plugin() string {
 // AgentSpec is what the agent loop must know of one agent (spec 03 §11.1).
 // Zero members mean the chapter's defaults.
 type AgentSpec struct {
+	// RuntimeID is the id in failure texts. It does not travel: the driver sets
+	// it from the RuntimeSpec that holds this spec.
+	RuntimeID string `json:"-"`
+
 	Story         bool     `json:"story,omitempty"`
 	Slot          string   `json:"slot,omitempty"`
 	MaxSteps      int      `json:"maxSteps,omitempty"`

@@ -72,6 +72,17 @@ type RunToolInput struct {
 	At        int    `json:"at"`
 	// Cancelled answers the call with CANCELLED without running it.
 	Cancelled bool `json:"cancelled,omitempty"`
+	// Lost answers the call with OUTCOME_UNKNOWN unless its answer is recorded:
+	// the worker that ran it was lost.
+	Lost bool `json:"lost,omitempty"`
+}
+
+// CommitInput ends an execution: a commit, or the record of why there is none.
+type CommitInput struct {
+	Scope
+	Aborted bool   `json:"aborted,omitempty"`
+	Code    string `json:"code,omitempty"`
+	Message string `json:"message,omitempty"`
 }
 
 // ToolOutcome is the small answer of one tool call.

@@ -1,0 +1,187 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/covel-engine/covel/store"
+	"github.com/covel-engine/covel/turn"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	workflowpb "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+)
+
+// StartTurn asks for one player turn.
+type StartTurn struct {
+	// Session is the session's id. Required.
+	Session string
+	// Message is the player's text; it may be empty.
+	Message string
+	// Turn is the turn's id, which makes a repeated start safe. Defaults to a
+	// new id.
+	Turn string
+	// Input overrides everything above for callers that need the other members
+	// of turn.Input. Defaults to nil.
+	Input *turn.Input
+	// WaitForSession is how long to wait for a busy session. Defaults to 0: a
+	// busy session refuses at once.
+	WaitForSession time.Duration
+}
+
+// sessionPoll is how often a waiting start looks at a busy session again.
+const sessionPoll = 50 * time.Millisecond
+
+// StartTurn starts a turn. A start that repeats a running or stored turn with
+// the same input joins it; the same id with other input is turn_id_conflict; a
+// busy session is turn_in_progress and names the running turn (spec 03 §1.3, §17).
+func (c *Client) StartTurn(ctx context.Context, req StartTurn) (*Handle, error) {
+	in := turn.Input{SessionID: req.Session, TurnID: req.Turn, Origin: turn.OriginPlayer, PlayerMessage: req.Message}
+	if req.Input != nil {
+		in = *req.Input
+	}
+	if in.TurnID == "" {
+		in.TurnID = c.cfg.NewID()
+	}
+	if err := in.Validate(); err != nil {
+		return nil, err
+	}
+	s, err := c.cfg.Store.Session(ctx, in.SessionID)
+	if err != nil {
+		return nil, sessionError("start turn", in.SessionID, err)
+	}
+	options := client.StartWorkflowOptions{
+		ID:                                       turn.WorkflowID(in.SessionID),
+		TaskQueue:                                turn.QueueMain,
+		WorkflowRunTimeout:                       c.cfg.RunTimeout,
+		WorkflowIDConflictPolicy:                 enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL,
+		WorkflowIDReusePolicy:                    enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+		WorkflowExecutionErrorWhenAlreadyStarted: true,
+		Memo:                                     map[string]any{turn.MemoInputHash: in.Hash()},
+		StaticSummary:                            fmt.Sprintf("turn %d · %s · %s", s.LogicalTurn(), s.WorldID, firstRunes(in.PlayerMessage, 60)),
+		TypedSearchAttributes: temporal.NewSearchAttributes(
+			temporal.NewSearchAttributeKeyKeyword(turn.AttrSession).ValueSet(in.SessionID),
+			temporal.NewSearchAttributeKeyKeyword(turn.AttrTurn).ValueSet(in.TurnID),
+			temporal.NewSearchAttributeKeyKeyword(turn.AttrOrigin).ValueSet(string(in.Origin)),
+			temporal.NewSearchAttributeKeyKeyword(turn.AttrStatus).ValueSet(string(turn.StatusRunning)),
+		),
+		Priority: temporal.Priority{PriorityKey: 1, FairnessKey: s.WorldID},
+	}
+	deadline := c.cfg.Now().Add(req.WaitForSession)
+	for {
+		run, err := c.cfg.Temporal.ExecuteWorkflow(ctx, options, turn.WorkflowTurn, in)
+		if err == nil {
+			return c.handle(in.SessionID, in.TurnID, run.GetRunID()), nil
+		}
+		var started *serviceerror.WorkflowExecutionAlreadyStarted
+		if !errors.As(err, &started) {
+			return nil, unavailable("start turn", err)
+		}
+		handle, busy, err := c.refused(ctx, in)
+		if err != nil || handle != nil {
+			return handle, err
+		}
+		if busy != nil && !c.cfg.Now().Before(deadline) {
+			return nil, busy
+		}
+		if err := pause(ctx, sessionPoll); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// refused says what a refused start means: a handle to the same turn, an error
+// that is final, or busy, which a caller may wait out. All nil means that the
+// run has closed meanwhile.
+func (c *Client) refused(ctx context.Context, in turn.Input) (handle *Handle, busy, final error) {
+	id := turn.WorkflowID(in.SessionID)
+	described, err := c.cfg.Temporal.DescribeWorkflowExecution(ctx, id, "")
+	if err != nil {
+		var gone *serviceerror.NotFound
+		if errors.As(err, &gone) {
+			return nil, nil, nil
+		}
+		return nil, nil, unavailable("start turn", err)
+	}
+	running := described.GetWorkflowExecutionInfo()
+	if running.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+		return nil, nil, nil
+	}
+	turnID, hash := runningTurn(running)
+	if turnID == in.TurnID {
+		if hash == in.Hash() {
+			return c.handle(in.SessionID, in.TurnID, running.GetExecution().GetRunId()), nil, nil
+		}
+		e := turn.Errorf("start turn", turn.CodeTurnIDConflict, "turn id %q is running with other input; use a new turn id", in.TurnID)
+		e.Session, e.Turn = in.SessionID, in.TurnID
+		return nil, nil, e
+	}
+	e := turn.Errorf("start turn", turn.CodeTurnInProgress,
+		"session %q is busy with turn %q; wait for it, abort it, or ask to wait for the session", in.SessionID, turnID)
+	e.Session, e.Turn = in.SessionID, turnID
+	return nil, e, nil
+}
+
+// runningTurn reads turn id and input hash off a running run.
+func runningTurn(running *workflowpb.WorkflowExecutionInfo) (turnID, hash string) {
+	conv := converter.GetDefaultDataConverter()
+	if p := running.GetSearchAttributes().GetIndexedFields()[turn.AttrTurn]; p != nil {
+		_ = conv.FromPayload(p, &turnID)
+	}
+	if p := running.GetMemo().GetFields()[turn.MemoInputHash]; p != nil {
+		_ = conv.FromPayload(p, &hash)
+	}
+	return turnID, hash
+}
+
+func firstRunes(s string, n int) string {
+	count := 0
+	for i := range s {
+		if count == n {
+			return s[:i] + "…"
+		}
+		count++
+	}
+	return s
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// sessionError turns a store error of a session read into the engine's error.
+func sessionError(op, id string, err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		e := turn.Errorf(op, turn.CodeSessionNotFound, "there is no session %q; create one or list them", id)
+		e.Session = id
+		return e
+	}
+	return storeError(op, err)
+}
+
+func storeError(op string, err error) error {
+	var coded *store.Error
+	if errors.As(err, &coded) {
+		return turn.Errorf(op, coded.Code, "%w", err)
+	}
+	return turn.Errorf(op, turn.CodeUnavailable, "the database cannot be used: %w", err)
+}
+
+func unavailable(op string, err error) error {
+	var ctxErr *serviceerror.Canceled
+	if errors.As(err, &ctxErr) || errors.Is(err, context.Canceled) {
+		return context.Canceled
+	}
+	return turn.Errorf(op, turn.CodeUnavailable, "Temporal cannot be used: %w", err)
+}

@@ -1,0 +1,250 @@
+package workflows
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/covel-engine/covel/agentloop"
+	"github.com/covel-engine/covel/turn"
+	"go.temporal.io/sdk/workflow"
+)
+
+// Stage runs the levels of one stage one after another, the runtimes of a
+// level as coroutines side by side (spec 03 §3.3). A runtime's failure is a
+// fact of its result; an error of Stage means that the store or the engine
+// failed.
+func (w *Workflows) Stage(ctx workflow.Context, in turn.StageInput) (turn.StageResult, error) {
+	s := &stageRun{w: w, in: in}
+	if err := workflow.SetQueryHandler(ctx, turn.QueryProgress, func() (Progress, error) { return s.progress(), nil }); err != nil {
+		return turn.StageResult{}, fmt.Errorf("set the progress handler: %w", err)
+	}
+	for level, specs := range in.Levels {
+		if err := s.runLevel(ctx, level, specs); err != nil {
+			return turn.StageResult{}, failTurn(err)
+		}
+	}
+	return turn.StageResult{Runtimes: s.facts}, nil
+}
+
+// stageRun is the state of one running stage. facts has one entry per started
+// runtime, in stored order.
+type stageRun struct {
+	w     *Workflows
+	in    turn.StageInput
+	facts []turn.RuntimeFacts
+}
+
+func (s *stageRun) progress() Progress {
+	return Progress{LogicalTurn: s.in.LogicalTurn, Stage: s.in.Stage, Runtimes: s.facts}
+}
+
+func (s *stageRun) runLevel(ctx workflow.Context, level int, specs []turn.RuntimeSpec) error {
+	first := len(s.facts)
+	for _, spec := range specs {
+		s.facts = append(s.facts, turn.RuntimeFacts{ID: spec.ID, Status: "running"})
+	}
+	s.describe(ctx)
+	errs := make([]error, len(specs))
+	group := workflow.NewWaitGroup(ctx)
+	for i, spec := range specs {
+		group.Add(1)
+		workflow.GoNamed(ctx, spec.ID, func(ctx workflow.Context) {
+			defer group.Done()
+			r := &runtimeRun{stage: s, spec: spec, level: level, facts: &s.facts[first+i], started: workflow.Now(ctx)}
+			errs[i] = r.run(ctx)
+			s.describe(ctx)
+		})
+	}
+	group.Wait(ctx)
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *stageRun) describe(ctx workflow.Context) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "**%s** of turn %d\n\n", s.in.Stage, s.in.LogicalTurn)
+	writeFacts(&b, s.facts)
+	workflow.SetCurrentDetails(ctx, b.String())
+}
+
+// runtimeRun drives one runtime.
+type runtimeRun struct {
+	stage   *stageRun
+	spec    turn.RuntimeSpec
+	level   int
+	facts   *turn.RuntimeFacts
+	started time.Time
+}
+
+func (r *runtimeRun) run(ctx workflow.Context) error {
+	w, in := r.stage.w, r.stage.in
+	var ready turn.Prepared
+	prepare := w.storeContext(ctx, w.cfg.PrepareTimeout, r.spec.ID+" · prepare")
+	err := workflow.ExecuteLocalActivity(prepare, turn.ActivityPrepareRuntime,
+		turn.PrepareInput{Scope: in.Scope, RuntimeID: r.spec.ID, Stage: in.Stage, Level: r.level}).Get(ctx, &ready)
+	if err != nil {
+		return err
+	}
+	if !ready.Run {
+		*r.facts = *ready.Facts
+		return nil
+	}
+	if r.spec.Agent == nil {
+		return r.runFunction(ctx)
+	}
+	return r.runAgent(ctx)
+}
+
+func (r *runtimeRun) runFunction(ctx workflow.Context) error {
+	w, in := r.stage.w, r.stage.in
+	limit := w.cfg.FunctionTimeout
+	if r.spec.TimeoutMs > 0 {
+		limit = time.Duration(r.spec.TimeoutMs) * time.Millisecond
+	}
+	input := turn.FunctionInput{Scope: in.Scope, RuntimeID: r.spec.ID, Stage: in.Stage, Level: r.level}
+	summary := r.spec.ID + " · function"
+	if r.spec.Remote {
+		once := w.onceContext(ctx, limit+w.cfg.FinishTimeout, summary, in.World)
+		return workflow.ExecuteActivity(once, turn.ActivityRunFunction, input).Get(ctx, r.facts)
+	}
+	local := w.storeContext(ctx, limit+w.cfg.FinishTimeout, summary)
+	return workflow.ExecuteLocalActivity(local, turn.ActivityRunFunction, input).Get(ctx, r.facts)
+}
+
+// runAgent drives the agent loop: the machine says what to do next, this
+// coroutine does it and tells the machine what came of it.
+func (r *runtimeRun) runAgent(ctx workflow.Context) error {
+	machine := agentloop.New(*r.spec.Agent)
+	command := machine.Start()
+	for {
+		switch {
+		case command.CallModel != nil:
+			reply, err := r.callModel(ctx, command.CallModel)
+			if err != nil {
+				return err
+			}
+			command = machine.ModelReplied(reply)
+		case command.RunTools != nil:
+			next, err := r.runTools(ctx, machine, command.RunTools)
+			if err != nil {
+				return err
+			}
+			command = next
+		case command.Finish != nil:
+			return r.finish(ctx, machine, command.Finish)
+		default:
+			return fmt.Errorf("runtime %s: the agent loop gave no command", r.spec.ID)
+		}
+	}
+}
+
+// callModel makes one model call. A provider's failure is a fact for the
+// machine; a cancelled workflow or a lost store is an error.
+func (r *runtimeRun) callModel(ctx workflow.Context, c *agentloop.CallModel) (turn.StepOutcome, error) {
+	w, in := r.stage.w, r.stage.in
+	summary := fmt.Sprintf("%s · step %d · model %s", r.spec.ID, c.Step, r.spec.Agent.Slot)
+	model := w.modelContext(ctx, r.spec.Agent.Story, summary, in.World)
+	var reply turn.StepOutcome
+	err := workflow.ExecuteActivity(model, turn.ActivityCallModel, turn.CallModelInput{
+		Scope:      in.Scope,
+		RuntimeID:  r.spec.ID,
+		Stage:      in.Stage,
+		Step:       c.Step,
+		Length:     c.Length,
+		Notes:      c.Notes,
+		ToolChoice: c.ToolChoice,
+		Finalizer:  c.Finalizer,
+		TimeLeftMs: c.TimeLeftMs,
+	}).Get(ctx, &reply)
+	if err == nil {
+		return reply, nil
+	}
+	if ctx.Err() != nil {
+		return reply, err
+	}
+	code, message := failure(err)
+	if code == turn.CodeSessionLost {
+		return reply, err
+	}
+	return turn.StepOutcome{Length: c.Length + len(c.Notes), Failed: code, Message: message}, nil
+}
+
+// runTools runs a batch in order, one call after another, until the machine
+// wants something else.
+func (r *runtimeRun) runTools(ctx workflow.Context, machine *agentloop.Machine, batch *agentloop.RunTools) (agentloop.Command, error) {
+	for i := batch.From; i < len(batch.Calls); i++ {
+		outcome, err := r.runTool(ctx, batch, i)
+		if err != nil {
+			return agentloop.Command{}, err
+		}
+		if next := machine.ToolFinished(outcome); next != (agentloop.Command{}) {
+			return next, nil
+		}
+	}
+	return agentloop.Command{}, nil
+}
+
+func (r *runtimeRun) runTool(ctx workflow.Context, batch *agentloop.RunTools, i int) (turn.ToolOutcome, error) {
+	w, in, call := r.stage.w, r.stage.in, batch.Calls[i]
+	input := turn.RunToolInput{
+		Scope:     in.Scope,
+		RuntimeID: r.spec.ID,
+		Stage:     in.Stage,
+		CallID:    call.ID,
+		Reply:     batch.Reply,
+		At:        batch.Reply + 1 + i,
+		Cancelled: batch.Cancelled,
+	}
+	summary := r.spec.ID + " · tool " + call.Name
+	var outcome turn.ToolOutcome
+	if !call.Remote || batch.Cancelled {
+		err := r.runToolHere(ctx, summary, input, &outcome)
+		return outcome, err
+	}
+	once := w.onceContext(ctx, w.cfg.ToolTimeout, summary, in.World)
+	err := workflow.ExecuteActivity(once, turn.ActivityRunTool, input).Get(ctx, &outcome)
+	if err == nil || ctx.Err() != nil {
+		return outcome, err
+	}
+	// The worker was lost in mid-call: whether the call acted is unknown, and it
+	// is never made again. The recorded answer says so to the model.
+	input.Lost = true
+	err = r.runToolHere(ctx, summary, input, &outcome)
+	return outcome, err
+}
+
+// runToolHere runs a call whose effects are only proposals, or only writes its
+// answer down.
+func (r *runtimeRun) runToolHere(ctx workflow.Context, summary string, input turn.RunToolInput, outcome *turn.ToolOutcome) error {
+	w := r.stage.w
+	local := w.storeContext(ctx, w.cfg.ToolTimeout, summary)
+	return workflow.ExecuteLocalActivity(local, turn.ActivityRunTool, input).Get(ctx, outcome)
+}
+
+func (r *runtimeRun) finish(ctx workflow.Context, machine *agentloop.Machine, f *agentloop.Finish) error {
+	w, in := r.stage.w, r.stage.in
+	facts := machine.Facts()
+	local := w.storeContext(ctx, w.cfg.FinishTimeout, r.spec.ID+" · finish")
+	return workflow.ExecuteLocalActivity(local, turn.ActivityFinishRuntime, turn.FinishInput{
+		Scope:        in.Scope,
+		RuntimeID:    r.spec.ID,
+		Stage:        in.Stage,
+		Level:        r.level,
+		Length:       f.Length,
+		Ending:       f.Ending,
+		Tool:         f.Tool,
+		Code:         f.Code,
+		Message:      clip(f.Message),
+		Steps:        facts.Steps,
+		Usage:        facts.Usage,
+		CostMicroUSD: facts.CostMicroUSD,
+		DurationMs:   workflow.Now(ctx).Sub(r.started).Milliseconds(),
+		CapturedAt:   f.CapturedAt,
+		Parts:        f.Parts,
+	}).Get(ctx, r.facts)
+}

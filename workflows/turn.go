@@ -1,0 +1,220 @@
+package workflows
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/covel-engine/covel/turn"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+)
+
+// Turn runs one execution from BeginTurn to CommitTurn (spec 03 §2). Its
+// workflow id is the session's lock; its run id is the executionId.
+func (w *Workflows) Turn(ctx workflow.Context, in turn.Input) (turn.TurnResult, error) {
+	if err := in.Validate(); err != nil {
+		code := turn.CodeOf(err)
+		return turn.TurnResult{}, temporal.NewNonRetryableApplicationError(err.Error(), code, nil, string(turn.KindOf(code)))
+	}
+	t := &turnRun{
+		w:  w,
+		in: in,
+		scope: turn.Scope{
+			SessionID:   in.SessionID,
+			TurnID:      in.TurnID,
+			ExecutionID: workflow.GetInfo(ctx).WorkflowExecution.RunID,
+		},
+	}
+	work, cancel := workflow.WithCancel(ctx)
+	if err := t.listen(ctx, cancel); err != nil {
+		return turn.TurnResult{}, err
+	}
+	result, err := t.run(ctx, work)
+	if waitErr := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) }); waitErr != nil && err == nil {
+		err = waitErr
+	}
+	return result, err
+}
+
+// turnRun is the state of one running turn.
+type turnRun struct {
+	w     *Workflows
+	in    turn.Input
+	scope turn.Scope
+
+	plan    turn.Plan
+	stage   string
+	facts   []turn.RuntimeFacts
+	closed  bool // the commit has begun: too late to abort
+	aborted bool
+}
+
+// listen sets the handlers before the first await: a caller may abort a turn
+// in the moment it starts.
+func (t *turnRun) listen(ctx workflow.Context, cancel workflow.CancelFunc) error {
+	err := workflow.SetUpdateHandlerWithOptions(ctx, turn.UpdateAbort, func(ctx workflow.Context) error {
+		t.aborted = true
+		local := t.w.storeContext(ctx, t.w.cfg.FinishTimeout, "abort")
+		err := workflow.ExecuteLocalActivity(local, turn.ActivityRequestAbort, t.scope).Get(ctx, nil)
+		if err != nil {
+			return err
+		}
+		cancel()
+		return nil
+	}, workflow.UpdateHandlerOptions{
+		Validator: func(workflow.Context) error {
+			if t.closed {
+				return temporal.NewNonRetryableApplicationError("the turn is over; there is nothing to abort", turn.CodeNoActiveTurn, nil)
+			}
+			return nil
+		},
+		Description: "end the turn without a commit",
+	})
+	if err != nil {
+		return fmt.Errorf("set the abort handler: %w", err)
+	}
+	return workflow.SetQueryHandler(ctx, turn.QueryProgress, func() (Progress, error) {
+		return t.progress(), nil
+	})
+}
+
+// run is the turn itself. work is cancelled by an abort; ctx goes on.
+func (t *turnRun) run(ctx, work workflow.Context) (turn.TurnResult, error) {
+	begin := t.w.storeContext(ctx, t.w.cfg.BeginTimeout, "begin the turn")
+	if err := workflow.ExecuteLocalActivity(begin, turn.ActivityBeginTurn, t.scope, t.in).Get(ctx, &t.plan); err != nil {
+		return turn.TurnResult{}, failTurn(err)
+	}
+	switch t.plan.Action {
+	case turn.PlanReplay:
+		return t.result(turn.CommitFacts{Status: t.plan.Replayed}), nil
+	case turn.PlanEmpty:
+		return t.result(turn.CommitFacts{Status: turn.StatusAborted, AbortReason: t.plan.AbortReason}), nil
+	case turn.PlanRun:
+	}
+	if err := t.announce(ctx); err != nil {
+		return turn.TurnResult{}, err
+	}
+	end := turn.CommitInput{Scope: t.scope}
+	for _, stage := range t.plan.Stages {
+		if err := t.runStage(work, stage); err != nil {
+			if !t.aborted {
+				end.Code, end.Message = failure(err)
+			}
+			break
+		}
+	}
+	end.Aborted = t.aborted
+	t.stage, t.closed = "commit", true
+
+	committed, err := t.commit(ctx, end)
+	if err != nil {
+		return turn.TurnResult{}, failTurn(err)
+	}
+	t.stage = ""
+	result := t.result(committed)
+	t.describe(ctx)
+	return result, t.conclude(ctx, committed)
+}
+
+func (t *turnRun) commit(ctx workflow.Context, req turn.CommitInput) (turn.CommitFacts, error) {
+	var facts turn.CommitFacts
+	local := t.w.storeContext(ctx, t.w.cfg.CommitTimeout, "commit the turn")
+	if err := workflow.ExecuteLocalActivity(local, turn.ActivityCommitTurn, req).Get(ctx, &facts); err != nil {
+		return facts, err
+	}
+	after := t.w.storeContext(ctx, t.w.cfg.CommitTimeout, "tell listeners")
+	err := workflow.ExecuteLocalActivity(after, turn.ActivityFinishTurn, t.scope).Get(ctx, nil)
+	return facts, err
+}
+
+// runStage runs one stage as a child workflow and keeps its runtimes' facts.
+func (t *turnRun) runStage(ctx workflow.Context, stage turn.StagePlan) error {
+	t.stage = stage.Stage
+	t.describe(ctx)
+	child := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
+		WorkflowID:        turn.StageWorkflowID(t.scope.SessionID, t.scope.TurnID, stage.Stage),
+		ParentClosePolicy: enumspb.PARENT_CLOSE_POLICY_TERMINATE,
+		StaticSummary:     fmt.Sprintf("%s · turn %d", stage.Stage, t.plan.LogicalTurn),
+	})
+	var result turn.StageResult
+	err := workflow.ExecuteChildWorkflow(child, turn.WorkflowStage, turn.StageInput{
+		Scope:       t.scope,
+		LogicalTurn: t.plan.LogicalTurn,
+		World:       t.plan.World,
+		Stage:       stage.Stage,
+		Levels:      stage.Levels,
+	}).Get(ctx, &result)
+	t.facts = append(t.facts, result.Runtimes...)
+	return err
+}
+
+// announce writes the search attributes that an operator filters by, and the
+// first details. A start by a foreign client may have set none of them.
+func (t *turnRun) announce(ctx workflow.Context) error {
+	t.describe(ctx)
+	return workflow.UpsertTypedSearchAttributes(ctx,
+		attrSession.ValueSet(t.scope.SessionID),
+		attrTurn.ValueSet(t.scope.TurnID),
+		attrOrigin.ValueSet(string(t.in.Origin)),
+		attrWorld.ValueSet(t.plan.World),
+		attrStatus.ValueSet(string(turn.StatusRunning)),
+		attrLogicalTurn.ValueSet(int64(t.plan.LogicalTurn)),
+	)
+}
+
+func (t *turnRun) conclude(ctx workflow.Context, c turn.CommitFacts) error {
+	return workflow.UpsertTypedSearchAttributes(ctx,
+		attrStatus.ValueSet(string(c.Status)),
+		attrCost.ValueSet(c.CostMicroUSD),
+	)
+}
+
+func (t *turnRun) result(c turn.CommitFacts) turn.TurnResult {
+	return turn.TurnResult{
+		SessionID:    t.scope.SessionID,
+		TurnID:       t.scope.TurnID,
+		LogicalTurn:  t.plan.LogicalTurn,
+		Status:       c.Status,
+		AbortReason:  c.AbortReason,
+		Code:         c.Code,
+		Message:      clip(c.Message),
+		Runtimes:     t.facts,
+		CostMicroUSD: c.CostMicroUSD,
+	}
+}
+
+// describe keeps the table that the Temporal UI shows as current details.
+func (t *turnRun) describe(ctx workflow.Context) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "**Turn %d** of `%s` in `%s`\n\n", t.plan.LogicalTurn, t.scope.SessionID, t.plan.World)
+	if t.stage != "" {
+		fmt.Fprintf(&b, "Now: %s\n\n", t.stage)
+	}
+	writeFacts(&b, t.facts)
+	workflow.SetCurrentDetails(ctx, b.String())
+}
+
+func writeFacts(b *strings.Builder, facts []turn.RuntimeFacts) {
+	if len(facts) == 0 {
+		return
+	}
+	b.WriteString("| runtime | status | steps | tools | tokens in | tokens out |\n|---|---|---|---|---|---|\n")
+	for _, f := range facts {
+		status := string(f.Status)
+		if f.Code != "" {
+			status += " (" + f.Code + ")"
+		}
+		fmt.Fprintf(b, "| %s | %s | %d | %d | %d | %d |\n", f.ID, status, f.Steps, f.ToolCalls, f.Usage.Input, f.Usage.Output)
+	}
+}
+
+var (
+	attrSession     = temporal.NewSearchAttributeKeyKeyword(turn.AttrSession)
+	attrTurn        = temporal.NewSearchAttributeKeyKeyword(turn.AttrTurn)
+	attrWorld       = temporal.NewSearchAttributeKeyKeyword(turn.AttrWorld)
+	attrOrigin      = temporal.NewSearchAttributeKeyKeyword(turn.AttrOrigin)
+	attrStatus      = temporal.NewSearchAttributeKeyKeyword(turn.AttrStatus)
+	attrLogicalTurn = temporal.NewSearchAttributeKeyInt64(turn.AttrLogicalTurn)
+	attrCost        = temporal.NewSearchAttributeKeyInt64(turn.AttrCostMicroUSD)
+)
