@@ -2,7 +2,8 @@ package agentloop
 
 import "github.com/covel-engine/covel/turn"
 
-// Command is what the machine asks its driver to do. Exactly one member is set.
+// Command is what the machine asks its driver to do. At most one member is
+// set; the zero Command asks for the next call of the batch.
 type Command struct {
 	CallModel *CallModel
 	RunTools  *RunTools
@@ -31,11 +32,16 @@ type RunTools struct {
 	From int
 	// Cancelled says to answer the calls from From on with CANCELLED.
 	Cancelled bool
+	// Because is turn.CancelSuspended or turn.CancelTerminated.
+	Because string
+	// TimeLeftMs is the rest of the runtime's time limit when the batch starts.
+	TimeLeftMs int64
 }
 
 // Finish ends the loop. Failed endings carry Code and Message.
 type Finish struct {
-	Ending     turn.Ending
+	Ending turn.Ending
+	// Tool is the id of the latest completing call that succeeded, if any.
 	Tool       string
 	Code       string
 	Message    string

@@ -72,6 +72,11 @@ type RunToolInput struct {
 	At        int    `json:"at"`
 	// Cancelled answers the call with CANCELLED without running it.
 	Cancelled bool `json:"cancelled,omitempty"`
+	// Because says why: CancelSuspended or CancelTerminated.
+	Because string `json:"because,omitempty"`
+	// TimeLeftMs is the rest of the runtime's time limit; a result that comes
+	// later is discarded.
+	TimeLeftMs int64 `json:"timeLeft,omitempty"`
 	// Lost answers the call with OUTCOME_UNKNOWN unless its answer is recorded:
 	// the worker that ran it was lost.
 	Lost bool `json:"lost,omitempty"`
