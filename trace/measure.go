@@ -1,0 +1,265 @@
+package trace
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/covel-engine/covel/tokens"
+)
+
+// Part is one piece of a request as the prefix report names it.
+type Part struct {
+	Label string
+	Text  string
+}
+
+// Labels of pairs without a differing part, and the text of a part that the
+// earlier request does not have.
+const (
+	Identical    = "(identical)"
+	EndsEarlier  = "(request ends earlier)"
+	NoSuchPart   = "(no such part)"
+	OneTurnOnly  = "(one turn only)"
+	windowBefore = 40
+	windowAfter  = 80
+)
+
+// Report says how much of each turn's first request repeats the one of the
+// turn before (spec 01 §17).
+type Report struct {
+	Runtimes []RuntimePrefix `json:"runtimes"`
+}
+
+// RuntimePrefix is one runtime of one session. Lengths are in runes.
+type RuntimePrefix struct {
+	SessionID string `json:"sessionId"`
+	RuntimeID string `json:"runtimeId"`
+	Turns     int    `json:"turns"`
+	Calls     int    `json:"calls"`
+	// TotalChars sums all calls, FirstRequestChars has each turn's first call.
+	TotalChars        int    `json:"totalChars"`
+	FirstRequestChars []int  `json:"firstRequestChars"`
+	Pairs             []Pair `json:"pairs"`
+}
+
+// Pair compares a turn's first request with the one of the turn before.
+type Pair struct {
+	Size            int    `json:"size"`
+	Tokens          int    `json:"tokens"`
+	Shared          int    `json:"shared"`
+	SharedTokens    int    `json:"sharedTokens"`
+	FirstDifference string `json:"firstDifference"`
+	Offset          int    `json:"offset"`
+	Was             string `json:"was"`
+	Now             string `json:"now"`
+}
+
+// Measure compares the first requests of each runtime's turns. Calls come in
+// the order in which they were sent; runtimes keep the order of their first
+// call. Tokens are counted with the built-in estimator.
+func Measure(calls []Recorded, estimator tokens.Estimator) Report {
+	type key struct{ sessionID, runtimeID string }
+	type state struct {
+		at       int
+		lastTurn string
+		parts    []Part
+	}
+	report := Report{Runtimes: []RuntimePrefix{}}
+	states := make(map[key]*state)
+	for i := range calls {
+		call := &calls[i]
+		k := key{call.SessionID, call.RuntimeID}
+		s, known := states[k]
+		if !known {
+			s = &state{at: len(report.Runtimes)}
+			states[k] = s
+			report.Runtimes = append(report.Runtimes, RuntimePrefix{
+				SessionID: call.SessionID, RuntimeID: call.RuntimeID, FirstRequestChars: []int{}, Pairs: []Pair{},
+			})
+		}
+		r := &report.Runtimes[s.at]
+		parts := Parts(call.Body())
+		size := runes(parts)
+		r.Calls++
+		r.TotalChars += size
+		if known && call.TurnID == s.lastTurn {
+			continue
+		}
+		r.Turns++
+		r.FirstRequestChars = append(r.FirstRequestChars, size)
+		if known {
+			r.Pairs = append(r.Pairs, compare(s.parts, parts, estimator))
+		}
+		s.lastTurn, s.parts = call.TurnID, parts
+	}
+	return report
+}
+
+// Parts names the parts of a request body: tools, system, instructions, then
+// the messages, in the order in which a provider reads them.
+func Parts(body json.RawMessage) []Part {
+	var b struct {
+		Tools             []json.RawMessage `json:"tools"`
+		System            json.RawMessage   `json:"system"`
+		SystemInstruction json.RawMessage   `json:"systemInstruction"`
+		Instructions      json.RawMessage   `json:"instructions"`
+		Messages          json.RawMessage   `json:"messages"`
+		Input             json.RawMessage   `json:"input"`
+		Contents          json.RawMessage   `json:"contents"`
+	}
+	if json.Unmarshal(body, &b) != nil {
+		return nil
+	}
+	var parts []Part
+	for i, tool := range b.Tools {
+		parts = append(parts, Part{fmt.Sprintf("tool %d (%s)", i+1, toolName(tool)), compact(tool)})
+	}
+	parts = append(parts, systemParts(b.System)...)
+	parts = append(parts, systemParts(b.SystemInstruction)...)
+	if text, ok := asText(b.Instructions); ok {
+		parts = append(parts, Part{"instructions", text})
+	}
+	for _, list := range []json.RawMessage{b.Messages, b.Input, b.Contents} {
+		if present(list) {
+			return append(parts, messageParts(list)...)
+		}
+	}
+	return parts
+}
+
+func systemParts(system json.RawMessage) []Part {
+	if !present(system) {
+		return nil
+	}
+	if text, ok := asText(system); ok {
+		return []Part{{"system", text}}
+	}
+	var blocks []json.RawMessage
+	if json.Unmarshal(system, &blocks) != nil {
+		return []Part{{"system", compact(system)}}
+	}
+	parts := make([]Part, len(blocks))
+	for i, block := range blocks {
+		parts[i] = Part{fmt.Sprintf("system block %d", i+1), compact(block)}
+	}
+	return parts
+}
+
+func messageParts(list json.RawMessage) []Part {
+	var messages []json.RawMessage
+	if text, ok := asText(list); ok {
+		return []Part{{"message 1 (?)", text}}
+	}
+	if json.Unmarshal(list, &messages) != nil {
+		return nil
+	}
+	parts := make([]Part, len(messages))
+	for i, raw := range messages {
+		var m struct {
+			Role    string          `json:"role"`
+			Type    string          `json:"type"`
+			Content json.RawMessage `json:"content"`
+		}
+		_ = json.Unmarshal(raw, &m) // a message of another shape is shown as JSON
+		text, isText := asText(m.Content)
+		if !isText {
+			text = compact(raw)
+		}
+		parts[i] = Part{fmt.Sprintf("message %d (%s)", i+1, firstOf(m.Role, m.Type, "?")), text}
+	}
+	return parts
+}
+
+func toolName(tool json.RawMessage) string {
+	var t struct {
+		Name     string `json:"name"`
+		Function struct {
+			Name string `json:"name"`
+		} `json:"function"`
+	}
+	_ = json.Unmarshal(tool, &t) // a tool of another shape has no name
+	return firstOf(t.Name, t.Function.Name, "?")
+}
+
+func firstOf(names ...string) string {
+	for _, n := range names {
+		if n != "" {
+			return n
+		}
+	}
+	return ""
+}
+
+func present(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
+
+func asText(raw json.RawMessage) (string, bool) {
+	var text string
+	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &text) != nil {
+		return "", false
+	}
+	return text, true
+}
+
+func compact(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return string(raw)
+	}
+	return b.String()
+}
+
+func runes(parts []Part) int {
+	n := 0
+	for _, p := range parts {
+		n += len([]rune(p.Text))
+	}
+	return n
+}
+
+// compare finds the first part of now that differs from was.
+func compare(was, now []Part, estimator tokens.Estimator) Pair {
+	var all, shared strings.Builder
+	for _, p := range now {
+		all.WriteString(p.Text)
+	}
+	pair := Pair{Size: runes(now), Tokens: estimator.Count(all.String()), FirstDifference: Identical}
+	if len(was) > len(now) {
+		pair.FirstDifference = EndsEarlier
+	}
+	for i, p := range now {
+		if i < len(was) && was[i] == p {
+			shared.WriteString(p.Text)
+			continue
+		}
+		pair.FirstDifference = p.Label
+		if i >= len(was) {
+			pair.Was, pair.Now = NoSuchPart, window([]rune(p.Text), 0)
+			break
+		}
+		old, text := []rune(was[i].Text), []rune(p.Text)
+		if was[i].Text != p.Text { // else only the role differs, and nothing of the part is shared
+			pair.Offset = commonPrefix(old, text)
+		}
+		shared.WriteString(string(text[:pair.Offset]))
+		pair.Was, pair.Now = window(old, pair.Offset), window(text, pair.Offset)
+		break
+	}
+	pair.Shared = len([]rune(shared.String()))
+	pair.SharedTokens = estimator.Count(shared.String())
+	return pair
+}
+
+func commonPrefix(a, b []rune) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// window gives the text around an offset: 40 runes before, 80 after.
+func window(text []rune, offset int) string {
+	return string(text[max(0, offset-windowBefore):min(len(text), offset+windowAfter)])
+}

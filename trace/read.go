@@ -1,0 +1,191 @@
+package trace
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/covel-engine/covel/model"
+	"github.com/covel-engine/covel/store"
+)
+
+// Recorded is one request as it was sent.
+type Recorded struct {
+	EventID     string                `json:"eventId"`
+	SessionID   string                `json:"sessionId"`
+	TurnID      string                `json:"turnId"`
+	RuntimeID   string                `json:"runtimeId"`
+	Step        int                   `json:"step"`
+	Attempt     int                   `json:"attempt"`
+	LogicalTurn int                   `json:"logicalTurn"`
+	Slot        string                `json:"slot,omitempty"`
+	Concealed   bool                  `json:"concealed,omitempty"`
+	Records     []model.RequestRecord `json:"providerRequests"`
+	// Unbound is the body recorded when no target has one: an object with
+	// tools and messages.
+	Unbound json.RawMessage `json:"request,omitempty"`
+}
+
+// Body is the first recorded provider body, else the unbound request.
+func (r *Recorded) Body() json.RawMessage {
+	for _, rec := range r.Records {
+		if len(rec.Body) > 0 {
+			return rec.Body
+		}
+	}
+	return r.Unbound
+}
+
+// DamagedError is a recorded request that cannot be put together again.
+type DamagedError struct {
+	EventID string
+	Reason  string
+}
+
+// Error names the event and what is missing.
+func (e *DamagedError) Error() string {
+	return fmt.Sprintf("recorded request %s: %s; its base or blobs were removed", e.EventID, e.Reason)
+}
+
+// ReadRequest puts one llm.calling event's request together again, byte for
+// byte. A missing base or blob is a *DamagedError.
+func ReadRequest(ctx context.Context, st store.Reader, event store.TraceEvent) (Recorded, error) {
+	lists := newListReader(st, event.SessionID)
+	lists.add([]store.TraceEvent{event})
+	return lists.request(ctx, event)
+}
+
+// ReadTurn gives the requests of a turn in the order in which they were sent.
+func ReadTurn(ctx context.Context, st store.Reader, sessionID, turnID string) ([]Recorded, error) {
+	return readAll(ctx, st, sessionID, turnID)
+}
+
+// ReadCalls gives the requests of a session, of every session for "", in the
+// order in which they were sent.
+func ReadCalls(ctx context.Context, st store.Reader, sessionID string) ([]Recorded, error) {
+	return readAll(ctx, st, sessionID, "")
+}
+
+func readAll(ctx context.Context, st store.Reader, sessionID, turnID string) ([]Recorded, error) {
+	events, err := st.TraceEvents(ctx, sessionID, turnID, LLMCalling)
+	if err != nil {
+		return nil, err
+	}
+	readers := make(map[string]*listReader)
+	calls := make([]Recorded, 0, len(events))
+	for _, e := range events {
+		lists, ok := readers[e.SessionID]
+		if !ok {
+			lists = newListReader(st, e.SessionID)
+			lists.add(events) // ids are unique over all sessions
+			readers[e.SessionID] = lists
+		}
+		call, err := lists.request(ctx, e)
+		if err != nil {
+			return nil, err
+		}
+		calls = append(calls, call)
+	}
+	return calls, nil
+}
+
+// resolve gives the whole list of hashes of an event.
+func (l *listReader) resolve(ctx context.Context, event store.TraceEvent) ([]string, error) {
+	if list, ok := l.lists[event.ID]; ok {
+		return list, nil
+	}
+	var p callingPayload
+	if err := json.Unmarshal(event.Payload, &p); err != nil {
+		return nil, &DamagedError{event.ID, "its payload is no llm.calling: " + err.Error()}
+	}
+	if p.Request == nil {
+		return nil, nil
+	}
+	var baseList []string
+	if p.Request.Base != "" {
+		earlier, ok := l.byID[p.Request.Base]
+		if !ok {
+			if _, err := l.turn(ctx, p.Request.BaseTurn); err != nil {
+				return nil, err
+			}
+			earlier, ok = l.byID[p.Request.Base]
+		}
+		if !ok {
+			return nil, &DamagedError{event.ID, "base " + p.Request.Base + " is gone"}
+		}
+		var err error
+		if baseList, err = l.resolve(ctx, earlier); err != nil {
+			return nil, err
+		}
+	}
+	list, err := p.Request.resolve(baseList)
+	if err != nil {
+		return nil, &DamagedError{event.ID, err.Error()}
+	}
+	l.lists[event.ID] = list
+	return list, nil
+}
+
+func (l *listReader) request(ctx context.Context, event store.TraceEvent) (Recorded, error) {
+	var p callingPayload
+	if err := json.Unmarshal(event.Payload, &p); err != nil {
+		return Recorded{}, &DamagedError{event.ID, "its payload is no llm.calling: " + err.Error()}
+	}
+	out := Recorded{
+		EventID: event.ID, SessionID: event.SessionID, TurnID: event.TurnID, RuntimeID: p.RuntimeID,
+		Step: p.Step, Attempt: p.Attempt, LogicalTurn: p.LogicalTurn, Slot: p.Slot, Concealed: p.Concealed,
+	}
+	hashes, err := l.resolve(ctx, event)
+	if err != nil {
+		return Recorded{}, err
+	}
+	blobs, err := l.store.Blobs(ctx, unique(hashes))
+	if err != nil {
+		return Recorded{}, err
+	}
+	take := func(n int) (json.RawMessage, error) {
+		if n > len(hashes) {
+			return nil, &DamagedError{event.ID, fmt.Sprintf("%d parts are left, %d are needed", len(hashes), n)}
+		}
+		var body []byte
+		for _, h := range hashes[:n] {
+			piece, ok := blobs[h]
+			if !ok {
+				return nil, &DamagedError{event.ID, "blob " + h + " is gone"}
+			}
+			body = append(body, piece...)
+		}
+		hashes = hashes[n:]
+		return body, nil
+	}
+	for _, t := range p.ProviderRequests {
+		rec := model.RequestRecord{
+			Provider: t.Provider, Protocol: t.Protocol, Model: t.Model, Origin: t.Origin, Attempts: t.Attempts, Body: t.Body,
+		}
+		if t.Parts > 0 {
+			if rec.Body, err = take(t.Parts); err != nil {
+				return Recorded{}, err
+			}
+		}
+		out.Records = append(out.Records, rec)
+	}
+	switch {
+	case len(hashes) > 0:
+		if out.Unbound, err = take(len(hashes)); err != nil {
+			return Recorded{}, err
+		}
+	case len(p.Messages) > 0 || len(p.Tools) > 0:
+		out.Unbound, err = json.Marshal(struct {
+			Tools    json.RawMessage `json:"tools,omitempty"`
+			Messages json.RawMessage `json:"messages,omitempty"`
+		}{p.Tools, p.Messages})
+	}
+	return out, err
+}
+
+func unique(hashes []string) []string {
+	sorted := slices.Clone(hashes)
+	slices.Sort(sorted)
+	return slices.Compact(sorted)
+}
