@@ -1,0 +1,33 @@
+package devserver
+
+import (
+	"go.temporal.io/server/common/dynamicconfig"
+)
+
+// dynamicConfig is the server's run-time configuration: one machine, few
+// users, and a turn's latency before throughput.
+func dynamicConfig() dynamicconfig.StaticClient {
+	return dynamicconfig.StaticClient{
+		// Priorities and fairness keys of DESIGN §3.2.
+		dynamicconfig.MatchingEnableFairness.Key(): true,
+		dynamicconfig.MatchingUseNewMatcher.Key():  true,
+
+		// One partition a task queue: a poller and a task always meet at
+		// once, without forwarding between partitions.
+		dynamicconfig.MatchingNumTaskqueueReadPartitions.Key():  1,
+		dynamicconfig.MatchingNumTaskqueueWritePartitions.Key(): 1,
+
+		// A worker that stops gives its polls back at once, so no task is
+		// handed to it and lost until a timeout.
+		dynamicconfig.EnableCancelWorkerPollsOnShutdown.Key(): true,
+
+		// The default of 10 list calls a second is for shared clusters.
+		dynamicconfig.FrontendMaxNamespaceVisibilityRPSPerInstance.Key(): 1000,
+
+		// Standard housekeeping for clusters that lose data between stores;
+		// with one SQLite file there is nothing to find, and their system
+		// workflows take time from the start of every server.
+		dynamicconfig.HistoryScannerEnabled.Key():   false,
+		dynamicconfig.TaskQueueScannerEnabled.Key(): false,
+	}
+}
