@@ -14,6 +14,8 @@ const (
 	RuntimeFailed    RuntimeStatus = "failed"
 	RuntimeSkipped   RuntimeStatus = "skipped"
 	RuntimeSuspended RuntimeStatus = "suspended"
+	// RuntimeRunning is only a progress report's value.
+	RuntimeRunning RuntimeStatus = "running"
 )
 
 // RuntimeResult is the full result of one runtime (spec 03 §1.4). It lives in

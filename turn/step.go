@@ -14,6 +14,12 @@ type Note struct {
 	Args map[string]string `json:"args,omitempty"`
 }
 
+// Tool choices that the agent loop asks for in one request.
+const (
+	ToolChoiceRequired = "required"
+	ToolChoiceNone     = "none"
+)
+
 // CallModelInput asks for one model call of a run.
 type CallModelInput struct {
 	Scope

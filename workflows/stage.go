@@ -16,7 +16,7 @@ import (
 // failed.
 func (w *Workflows) Stage(ctx workflow.Context, in turn.StageInput) (turn.StageResult, error) {
 	s := &stageRun{w: w, in: in}
-	if err := workflow.SetQueryHandler(ctx, turn.QueryProgress, func() (Progress, error) { return s.progress(), nil }); err != nil {
+	if err := workflow.SetQueryHandler(ctx, turn.QueryProgress, func() (turn.Progress, error) { return s.progress(), nil }); err != nil {
 		return turn.StageResult{}, fmt.Errorf("set the progress handler: %w", err)
 	}
 	for level, specs := range in.Levels {
@@ -35,14 +35,14 @@ type stageRun struct {
 	facts []turn.RuntimeFacts
 }
 
-func (s *stageRun) progress() Progress {
-	return Progress{LogicalTurn: s.in.LogicalTurn, Stage: s.in.Stage, Runtimes: s.facts}
+func (s *stageRun) progress() turn.Progress {
+	return turn.Progress{LogicalTurn: s.in.LogicalTurn, Stage: s.in.Stage, Runtimes: s.facts}
 }
 
 func (s *stageRun) runLevel(ctx workflow.Context, level int, specs []turn.RuntimeSpec) error {
 	first := len(s.facts)
 	for _, spec := range specs {
-		s.facts = append(s.facts, turn.RuntimeFacts{ID: spec.ID, Status: "running"})
+		s.facts = append(s.facts, turn.RuntimeFacts{ID: spec.ID, Status: turn.RuntimeRunning})
 	}
 	s.describe(ctx)
 	errs := make([]error, len(specs))

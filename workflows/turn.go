@@ -74,7 +74,7 @@ func (t *turnRun) listen(ctx workflow.Context, cancel workflow.CancelFunc) error
 	if err != nil {
 		return fmt.Errorf("set the abort handler: %w", err)
 	}
-	return workflow.SetQueryHandler(ctx, turn.QueryProgress, func() (Progress, error) {
+	return workflow.SetQueryHandler(ctx, turn.QueryProgress, func() (turn.Progress, error) {
 		return t.progress(), nil
 	})
 }
