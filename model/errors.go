@@ -25,6 +25,8 @@ type Error struct {
 	StatusCode int
 	Details    map[string]json.RawMessage
 	Err        error
+	// Records has one entry a target that was tried (spec 04 §18).
+	Records []RequestRecord
 }
 
 // Error gives the message.
@@ -37,4 +39,31 @@ func (e *Error) Unwrap() error { return e.Err }
 // names field and value.
 func Configf(format string, args ...any) *Error {
 	return &Error{Code: CodeConfig, Message: fmt.Sprintf(format, args...)}
+}
+
+// setDetail adds one member of the details.
+func (e *Error) setDetail(name string, value any) {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return // no value of this package lacks a JSON form
+	}
+	if e.Details == nil {
+		e.Details = map[string]json.RawMessage{}
+	}
+	e.Details[name] = raw
+}
+
+// WithDetail adds one member of the details and gives the error back.
+func (e *Error) WithDetail(name string, value any) *Error {
+	e.setDetail(name, value)
+	return e
+}
+
+// Detail reads a text member of the details, "" when there is none.
+func (e *Error) Detail(name string) string {
+	var s string
+	if json.Unmarshal(e.Details[name], &s) != nil {
+		return ""
+	}
+	return s
 }

@@ -95,6 +95,34 @@ type Params struct {
 	MaxOutputTokens int `json:"maxOutputTokens,omitempty"`
 	// Metadata is providerRequestMetadata: player and preset settings.
 	Metadata map[string]json.RawMessage `json:"metadata,omitempty"`
+	// ProviderOptions are options by provider or protocol id (spec 04 §3.3).
+	ProviderOptions map[string]map[string]json.RawMessage `json:"providerOptions,omitempty"`
+	// Bindings say what slot names stand for in this request only.
+	Bindings map[string]Binding `json:"bindings,omitempty"`
+	// NoFallback keeps the primary target only.
+	NoFallback bool `json:"noFallback,omitempty"`
+	// Limits bound the call; the zero value gives the default budget.
+	Limits Limits `json:"limits,omitzero"`
+	// Budget is one that several calls share, as runtime retries do; nil makes a
+	// fresh one from Limits.
+	Budget *Budget `json:"-"`
+}
+
+// Binding says what a slot name stands for in one request: another slot or
+// preset (Slot), or a target that replaces parts of the slot's own. Its list
+// and number fields override the model's known capabilities (spec 04 §4.2).
+type Binding struct {
+	Slot            string   `json:"slot,omitempty"`
+	Provider        string   `json:"provider,omitempty"`
+	Protocol        string   `json:"protocol,omitempty"`
+	Model           string   `json:"model,omitempty"`
+	BaseURL         string   `json:"baseUrl,omitempty"`
+	KeyRef          string   `json:"keyRef,omitempty"` // a name for the key provider, never a key
+	Input           []string `json:"input,omitempty"`
+	Output          []string `json:"output,omitempty"`
+	Features        []string `json:"features,omitempty"`
+	ContextWindow   int      `json:"contextWindow,omitempty"`
+	MaxOutputTokens int      `json:"maxOutputTokens,omitempty"`
 }
 
 // Usage counts tokens; Input includes the cached part. Absent cache counters
@@ -147,6 +175,16 @@ type RequestRecord struct {
 	Origin   string          `json:"origin"`
 	Body     json.RawMessage `json:"body,omitempty"`
 	Attempts []SendRecord    `json:"attempts,omitempty"`
+	// CacheMarks counts the marks sent; BelowMinimum says that the marked prefix
+	// is shorter than what the model caches.
+	CacheMarks      int       `json:"cacheMarks,omitempty"`
+	BelowMinimum    bool      `json:"belowMinimum,omitempty"`
+	CostUSD         *float64  `json:"costUSD,omitempty"`
+	DurationMs      int64     `json:"durationMs,omitempty"`
+	Error           string    `json:"error,omitempty"`
+	RawFinishReason string    `json:"rawFinishReason,omitempty"`
+	Usage           *Usage    `json:"usage,omitempty"`
+	Warnings        []Warning `json:"warnings,omitempty"`
 }
 
 // SendRecord is one send of a request.

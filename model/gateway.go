@@ -1,0 +1,139 @@
+package model
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"sync"
+)
+
+// Gateway takes logical calls on slots (spec 04 §6). It is safe for concurrent
+// use. Its memory is only the marks of what was warned about already.
+type Gateway struct {
+	config Config
+	warned sync.Map // name + "\n" + slot → true
+}
+
+// Config assembles a Gateway.
+type Config struct {
+	// Adapters by protocol id; a slot whose protocol has none is refused when it
+	// is called. Required.
+	Adapters map[string]Adapter
+	// Clock times budgets and waits. Defaults to the machine's clock.
+	Clock Clock
+	// Dial opens a checked address. Defaults to a net.Dialer with 10 s.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// ForbidLoopback refuses localhost, as COVEL_LLM_ALLOW_LOOPBACK=false asks.
+	// Defaults to false.
+	ForbidLoopback bool
+	// Hooks observe each target's attempt. Defaults to none.
+	Hooks []Hook
+	// Jitter gives the backoff factor, from 0.75 to 1.25. Defaults to a random one.
+	Jitter func() float64
+	// Keys gives the key of a provider id or key reference, "" for none; it is
+	// asked right before each send. Defaults to the environment (EnvironmentKeys).
+	Keys func(provider string) (string, error)
+	// Lookup resolves a host name. Defaults to the machine's resolver.
+	Lookup func(ctx context.Context, host string) ([]net.IP, error)
+	// NoRetry sends each request once, as COVEL_LLM_RETRY_DISABLED=1 asks.
+	// Defaults to false.
+	NoRetry bool
+	// OnWarning hears of slots that answer for another name. Defaults to silence.
+	OnWarning func(text string)
+	// Presets are more names to call, beside the slots. Defaults to none.
+	Presets []*Slot
+	// Slots is the checked llm.toml. Defaults to the storyteller in every slot.
+	Slots *Slots
+	// Table is the model table. Defaults to the embedded one.
+	Table *Table
+	// Transport carries requests in place of the guarded connection, for tests
+	// and embedding programs that bring their own. Defaults to the guarded one.
+	Transport http.RoundTripper
+}
+
+// NewGateway checks the config and gives a gateway.
+func NewGateway(c Config) (*Gateway, error) {
+	if len(c.Adapters) == 0 {
+		return nil, Configf("model.Config.Adapters: empty; give at least the adapter of %s", ProtocolScripted)
+	}
+	for _, id := range sortedKeys(c.Adapters) {
+		if protocols[id] == nil {
+			return nil, Configf("model.Config.Adapters: unknown protocol %q; use one of %v", id, ProtocolIDs())
+		}
+	}
+	if c.Slots == nil {
+		c.Slots = ScriptedSlots("storyteller")
+	}
+	if c.Table == nil {
+		t, err := LoadTable("")
+		if err != nil {
+			return nil, err
+		}
+		c.Table = t
+	}
+	if c.Clock == nil {
+		c.Clock = systemClock{}
+	}
+	if c.Keys == nil {
+		c.Keys = EnvironmentKeys
+	}
+	g := &Gateway{config: c}
+	g.config.Transport = g.connection()
+	return g, nil
+}
+
+// Call makes one logical call; see Caller. With a nil onDelta the reply is not
+// streamed.
+func (g *Gateway) Call(ctx context.Context, slot string, params Params, onDelta func(Delta)) (*Result, error) {
+	if onDelta == nil {
+		return g.run(ctx, slot, params, nil)
+	}
+	return g.Stream(ctx, slot, params, func(e Event) {
+		switch e.Kind {
+		case EventText:
+			onDelta(Delta{Text: e.Text})
+		case EventReasoning:
+			onDelta(Delta{Reasoning: e.Text})
+		case EventToolArgument, EventToolCall, EventDone:
+		}
+	})
+}
+
+// Stream makes one streamed call and gives every event, the last one being
+// done. Tool calls come after the terminal event of the provider only.
+func (g *Gateway) Stream(ctx context.Context, slot string, params Params, onEvent func(Event)) (*Result, error) {
+	result, err := g.run(ctx, slot, params, onEvent)
+	if err != nil {
+		return nil, err
+	}
+	last := *result
+	last.Text, last.ToolCalls = "", nil
+	onEvent(Event{Kind: EventDone, Result: &last})
+	return result, nil
+}
+
+// run follows the chain until a target answers (spec 04 §6.1).
+func (g *Gateway) run(ctx context.Context, slot string, params Params, onEvent func(Event)) (*Result, error) {
+	budget := params.Budget
+	if budget == nil {
+		var err error
+		if budget, err = NewBudget(params.Limits, onEvent != nil, g.config.Clock); err != nil {
+			return nil, err
+		}
+	}
+	chain, err := g.chain(slot, params)
+	if err != nil {
+		return nil, err
+	}
+	call := &call{gateway: g, params: &params, budget: budget, onEvent: onEvent, chain: chain}
+	return call.run(ctx)
+}
+
+// Resolve says what a slot name stands for, without bindings.
+func (g *Gateway) Resolve(slot string) (Target, error) {
+	s, err := g.resolve(slot)
+	if err != nil {
+		return Target{}, err
+	}
+	return g.config.Table.bind(s, Binding{}).target, nil
+}
