@@ -25,6 +25,12 @@ const (
 	CodeSchemaNewer = "SCHEMA_NEWER"
 	// CodeUnreadable is a file or server that is no usable database.
 	CodeUnreadable = "UNREADABLE"
+	// CodeInUse is a database file that another engine has open for writing.
+	CodeInUse = "IN_USE"
+	// CodeReadOnly is a write through a store that was opened for reading.
+	CodeReadOnly = "READ_ONLY"
+	// CodeStoreFailed wraps a driver's error that has no code of its own.
+	CodeStoreFailed = "STORE_FAILED"
 )
 
 // Error is a typed store error. Both stores answer the same code for the same
