@@ -13,17 +13,23 @@ import (
 // Handlers are the Go handlers of a binary, by the name after "go:"
 // (spec 05 §1.5). A package's entry names a Registration.
 type Handlers struct {
-	Entries   map[string]Registration
-	Functions map[string]FunctionHandler
-	Guards    map[string]GuardHandler
-	Tools     map[string]ToolHandler
-	Segments  map[string]SegmentHandler
+	Entries     map[string]Registration
+	Extensions  map[string]ExtensionHandler
+	Functions   map[string]FunctionHandler
+	Guards      map[string]GuardHandler
+	Hooks       map[string]HookHandler
+	Projections map[string]ProjectionHandler
+	Segments    map[string]SegmentHandler
+	Services    map[string]ServiceHandler
+	Tools       map[string]ToolHandler
 }
 
 // Registration is what one package's entry registers by name.
 type Registration struct {
-	Tools    map[string]ToolHandler
-	Segments map[string]SegmentHandler // prompt.segment@1 providers by id
+	Tools map[string]ToolHandler
+	// Definitions describe the registered tools to the model, by tool name.
+	Definitions map[string]ToolDefinition
+	Segments    map[string]SegmentHandler // prompt.segment@1 providers by id
 	// Extensions are providers of the other points, by "<point>/<id>".
 	Extensions map[string]ExtensionHandler
 	Hooks      map[string]HookHandler // by event
@@ -203,3 +209,15 @@ type HookAnswer struct {
 
 // HookHandler answers one hook event.
 type HookHandler func(ctx context.Context, call HookCall) (HookAnswer, error)
+
+// ToolDefinition is what a registered tool shows the model: its description and
+// the JSON Schema of its arguments.
+type ToolDefinition struct {
+	Description string
+	Input       json.RawMessage
+	Idempotent  bool
+}
+
+// ProjectionHandler turns a world's data of one contract into row values, by
+// output id (spec 05 §2.2 worldProjections).
+type ProjectionHandler func(ctx context.Context, input json.RawMessage) (map[string]json.RawMessage, error)

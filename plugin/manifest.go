@@ -11,10 +11,23 @@ type Manifest struct {
 	Version     string
 	DisplayName string
 	Tags        []string
-	Provides    []Provided
-	Requires    []string
-	Optional    []string
-	Conflicts   []string
+	// Author, License and Homepage are display only, never in prompts.
+	Author   json.RawMessage
+	License  string
+	Homepage string
+	// Covel is the range of host versions, "" for any.
+	Covel string
+	// Origin is where the package was read; User says that it came from the
+	// user's directory.
+	Origin string
+	User   bool
+	// Labels maps a UI locale to translated labels by manifest path, such as
+	// "contributes.settings.difficulty.label"; messages are "messages.<English>".
+	Labels    map[string]map[string]string
+	Provides  []Provided
+	Requires  []string
+	Optional  []string
+	Conflicts []string
 	// Contracts maps a contract to its public JSON Schema.
 	Contracts   map[string]json.RawMessage
 	Entry       string
@@ -82,14 +95,15 @@ type EventDecl struct {
 
 // Setting declares one player setting (spec 05 §8).
 type Setting struct {
-	Key     string
-	Type    string
-	Default json.RawMessage
-	Label   string
-	Min     *float64
-	Max     *float64
-	Step    *float64
-	Options []SettingOption
+	Key         string
+	Type        string
+	Default     json.RawMessage
+	Label       string
+	Description string
+	Min         *float64
+	Max         *float64
+	Step        *float64
+	Options     []SettingOption
 }
 
 // SettingOption is one choice of a select setting.
@@ -100,11 +114,12 @@ type SettingOption struct {
 
 // DataNamespace declares a namespace of plugin data (spec 05 §6).
 type DataNamespace struct {
-	Schema     json.RawMessage
-	Version    int
-	Accepts    []string
-	SearchText string
-	Authoring  json.RawMessage
+	Schema      json.RawMessage
+	Version     int
+	Description string
+	Accepts     []string
+	SearchText  string
+	Authoring   json.RawMessage
 }
 
 // WorldProjection turns a contract's data into rows of own namespaces.
@@ -123,7 +138,8 @@ type ProjectionOutput struct {
 // StaticSegment is a fixed instruction (spec 05 §5.1). Content maps an
 // instruction language (en, zh) to its text.
 type StaticSegment struct {
-	ID       string
+	ID string
+	// Variants of an exact locale stand beside the languages.
 	Content  map[string]string
 	Position json.RawMessage
 	Role     string
@@ -142,7 +158,8 @@ type Runtime struct {
 	Guard       string
 	Effects     EffectsDecl
 	HTTP        []HTTPPermission
-	// Body maps an instruction language (en, zh) to the prompt template.
+	// Body maps an instruction language (en, zh) to the prompt template; a
+	// variant of an exact locale stands beside it under its name (zh-CN).
 	Body map[string]string
 }
 
@@ -231,7 +248,11 @@ type Input struct {
 	Select      string // JSON Pointer
 	Required    bool
 	Accepts     json.RawMessage
-	RecordAs    string
+	// AcceptsContract is the contract that Accepts was taken from; Unresolved
+	// says that nobody publishes it, so every bound value is dropped.
+	AcceptsContract string
+	Unresolved      bool
+	RecordAs        string
 }
 
 // SelfData injects own rows into the prompt.

@@ -1,0 +1,165 @@
+package plugin
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/covel-engine/covel/plugin/source"
+)
+
+// crossCheck applies the rules that compare packages (spec 05 §4.2, §7). Only
+// packages without errors of their own take part as the other side.
+func (l *loader) crossCheck() {
+	published := map[string][]publisher{}
+	topics := map[string][]publisher{}
+	for _, p := range l.packages {
+		if p.manifest == nil || p.report.Failed() {
+			continue
+		}
+		seen := map[string]bool{}
+		for _, prov := range p.manifest.Provides {
+			seen[prov.Contract] = true
+		}
+		for c := range p.manifest.Contracts {
+			seen[c] = true
+		}
+		for _, c := range sortedKeys(seen) {
+			if schema := p.manifest.Publishes(c); schema != nil {
+				published[c] = append(published[c], publisher{p: p, schema: schema, field: "contracts." + c})
+			}
+		}
+		for i, e := range p.manifest.Contributes.Events {
+			topics[e.Topic] = append(topics[e.Topic], publisher{p: p, schema: e.Schema, field: fmt.Sprintf("contributes.events[%d].schema", i)})
+		}
+	}
+	conflicts("contract", published)
+	conflicts("event topic", topics)
+	for _, p := range l.packages {
+		if p.manifest != nil {
+			p.resolveAccepts(l.packages)
+			p.checkTopics(topics)
+		}
+	}
+}
+
+type publisher struct {
+	p      *pkg
+	schema json.RawMessage
+	field  string
+}
+
+// conflicts reports packages that publish different schemas under one name: on
+// every user package among them, or on all when only embedded ones differ.
+func conflicts(what string, byName map[string][]publisher) {
+	for _, name := range sortedKeys(byName) {
+		list := byName[name]
+		anyUser := slices.ContainsFunc(list, func(x publisher) bool { return !x.p.dir.Embedded })
+		for _, x := range list {
+			if anyUser && x.p.dir.Embedded {
+				continue
+			}
+			for _, y := range list {
+				if x.p == y.p || sameJSON(x.schema, y.schema) {
+					continue
+				}
+				x.p.report.Add("contract-schema-conflict", x.p.root.Path, x.p.lineOf(x.field), x.field,
+					fmt.Sprintf("%s: %s %q has another schema in %s (%s) than in %s (%s)", x.field, what, name, y.p.id(), y.p.dir.Origin, x.p.id(), x.p.dir.Origin), "Publish the same schema in both, or use a new version number.")
+				break
+			}
+		}
+	}
+}
+
+// lineOf gives the line of a field path's deepest member that exists.
+func (p *pkg) lineOf(field string) int {
+	n := p.root.Root
+	line := 1
+	for _, f := range n.Fields {
+		if f.Key != "contracts" && f.Key != "contributes" {
+			continue
+		}
+		for _, g := range fields(f.Value) {
+			if field == f.Key+"."+g.Key {
+				line = g.Line
+			}
+			for i, item := range items(g.Value) {
+				if field == fmt.Sprintf("%s.%s[%d].schema", f.Key, g.Key, i) {
+					line = item.Get("schema").LineOr(item.Line)
+				}
+			}
+		}
+	}
+	return line
+}
+
+// resolveAccepts binds accepts: contract:<x> to the published schema.
+func (p *pkg) resolveAccepts(all []*pkg) {
+	for i, r := range p.manifest.Runtimes {
+		rf := p.runtimes[i]
+		for j := range r.IO.Inputs {
+			in := &r.IO.Inputs[j]
+			if in.AcceptsContract == "" {
+				continue
+			}
+			if in.Accepts = p.manifest.Publishes(in.AcceptsContract); in.Accepts == nil {
+				in.Accepts = publishedBy(all, in.AcceptsContract)
+			}
+			if in.Accepts != nil {
+				in.Accepts = acceptsSchema(*in)
+				continue
+			}
+			in.Unresolved = true
+			field := at(rf.prefix, "io.inputs."+in.Name+".accepts")
+			n := rf.node.Get("io").Get("inputs").Get(in.Name).Get("accepts")
+			problem := fmt.Sprintf("%s %s: nobody publishes contract %q", field, source.Show(n), in.AcceptsContract)
+			if in.Required {
+				p.report.Add("contract-unpublished", rf.file.Path, n.LineOr(1), field, problem, "Add a package that publishes it, or use a schema file.")
+				continue
+			}
+			p.report.Warn("accepts-contract-unresolved", rf.file.Path, n.LineOr(1), field, problem+"; bound values are dropped", "Add a package that publishes it, or use a schema file.")
+		}
+	}
+}
+
+// acceptsSchema wraps the contract's schema in an array for cardinality all.
+func acceptsSchema(in Input) json.RawMessage {
+	if in.Cardinality != "all" {
+		return in.Accepts
+	}
+	var b bytes.Buffer
+	b.WriteString(`{"type":"array","items":`)
+	b.Write(in.Accepts)
+	b.WriteString("}")
+	return b.Bytes()
+}
+
+func publishedBy(all []*pkg, contract string) json.RawMessage {
+	for _, p := range all {
+		if p.manifest == nil || p.report.Failed() {
+			continue
+		}
+		if s := p.manifest.Publishes(contract); s != nil {
+			return s
+		}
+	}
+	return nil
+}
+
+func (p *pkg) checkTopics(topics map[string][]publisher) {
+	own := map[string]bool{}
+	for _, e := range p.manifest.Contributes.Events {
+		own[e.Topic] = true
+	}
+	for i, r := range p.manifest.Runtimes {
+		topic := r.Schedule.Trigger.Topic
+		if topic == "" || own[topic] || topics[topic] != nil || r.Schedule.Trigger.Type != TriggerEvent {
+			continue
+		}
+		rf := p.runtimes[i]
+		field := at(rf.prefix, "schedule.trigger.topic")
+		p.report.Add("unknown-reference", rf.file.Path, rf.node.Get("schedule").Get("trigger").Get("topic").LineOr(1), field,
+			fmt.Sprintf("%s %q is declared by no package", field, topic), "Declare the topic under contributes.events.")
+	}
+}
