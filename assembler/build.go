@@ -1,0 +1,261 @@
+package assembler
+
+import (
+	"encoding/json"
+	"strings"
+	"unicode"
+
+	"github.com/covel-engine/covel/assembler/ordered"
+	"github.com/covel-engine/covel/locale"
+	"github.com/covel-engine/covel/model"
+)
+
+// build is one assembly under way.
+type build struct {
+	Input
+	lang     locale.Lang
+	warnings []Warning
+}
+
+func (b *build) warn(w Warning) { b.warnings = append(b.warnings, w) }
+
+func (b *build) text(id string, args map[string]string) string { return b.Texts.Get(b.lang, id, args) }
+
+// read parses stored JSON; what cannot be read is null and warned about.
+func (b *build) read(item string, raw json.RawMessage) ordered.Value {
+	v, err := jsonValue(raw)
+	if err != nil {
+		b.warn(Warning{Code: WarnUnreadableContent, Item: item, Reason: err.Error()})
+	}
+	return v
+}
+
+// Build assembles system prompt and messages (spec 01 §4). Errors are
+// *turn.Error: bad-tag, hidden-namespace, store-required, bad-limit.
+func Build(in Input) (*Assembled, error) {
+	b := &build{Input: in, lang: locale.Instruction(in.Turn.Locale, in.ForcedLanguage)}
+	if in.Budget != nil {
+		if err := in.Budget.validate(); err != nil {
+			return nil, err
+		}
+	}
+	data, err := b.turnData()
+	if err != nil {
+		return nil, err
+	}
+	segments := b.selectSegments()
+	lore, warnings := ActivateLore(in.Snapshot.Lorebook, in.ScanTail, in.Turn.PlayerMessage, in.Texts, b.lang)
+	b.warnings = append(b.warnings, warnings...)
+
+	out := &Assembled{Language: b.lang, Mode: ModeOf(in.Runtime)}
+	b.systemPrompt(out, segments, lore)
+	out.TurnContext = clean(joinNonEmpty(blankLine, data, joinSegments(segments, func(s placed) bool {
+		return s.word == PositionSystem && s.Volatility == VolatilityTurn
+	})))
+	b.messages(out, segments, lore)
+	if in.Budget != nil {
+		b.prune(out)
+	}
+	out.Warnings = b.warnings
+	return out, nil
+}
+
+func joinSegments(segments []placed, want func(placed) bool) string {
+	var parts []string
+	for _, s := range segments {
+		if want(s) {
+			parts = append(parts, s.Content)
+		}
+	}
+	return strings.Join(parts, blankLine)
+}
+
+// section is one part of the system prompt; cached ones end in a sentinel.
+type section struct {
+	name   string
+	text   string
+	cached bool
+}
+
+// systemPrompt writes the seven sections (spec 01 §4.1).
+func (b *build) systemPrompt(out *Assembled, segments []placed, lore []ActiveLore) {
+	preamble := b.preamble()
+	if preamble != "" {
+		out.FrameworkHead = preamble + Sentinel
+	}
+	var activation string
+	if b.Activation != nil && b.Activation.Source == sourceStage {
+		activation = b.activation()
+	}
+	var worldLore string
+	if b.Runtime.Story {
+		worldLore = WorldLore(b.Snapshot.World.Lore)
+	}
+	stable := joinSegments(segments, func(s placed) bool {
+		return s.Volatility != VolatilityTurn &&
+			(s.word == PositionSystem || s.word == PositionPreHistory && s.role() == model.RoleSystem)
+	})
+	fresh := joinSegments(segments, func(s placed) bool {
+		return s.Volatility == VolatilityTurn && s.word == PositionPreHistory && s.role() == model.RoleSystem
+	})
+	var prompt strings.Builder
+	for _, s := range []section{
+		{"preamble", preamble, true},
+		{"body", b.body(), true},
+		{"stable", joinNonEmpty(blankLine, worldLore, stable), true},
+		{"lore-before", joinLore(lore, LoreBeforePlugin), false},
+		{"events", joinNonEmpty("\n", b.availableEvents(), activation), false},
+		{"lore-after", joinLore(lore, LoreAfterPlugin), true},
+		{"fresh", fresh, false},
+	} {
+		if s.text = clean(s.text); blank(s.text) {
+			continue
+		}
+		if prompt.Len() > 0 {
+			prompt.WriteString(blankLine)
+		}
+		from := prompt.Len()
+		prompt.WriteString(s.text)
+		if s.cached {
+			prompt.WriteString(Sentinel)
+		}
+		out.Sections = append(out.Sections, Section{s.name, ZoneSystem, from, prompt.Len(), s.cached})
+	}
+	out.SystemPrompt = prompt.String()
+}
+
+func (b *build) preamble() string {
+	if b.Preamble != nil {
+		return clean(*b.Preamble)
+	}
+	return Preamble(b.Texts, b.lang, b.Turn.Locale, b.Runtime)
+}
+
+// body interpolates the template. Blank lines around it go, so that no section
+// border grows.
+func (b *build) body() string {
+	vars := &variables{in: b, roots: map[string]ordered.Value{}}
+	return strings.TrimFunc(interpolate(b.Body, vars.read), unicode.IsSpace)
+}
+
+func joinLore(lore []ActiveLore, position string) string {
+	var parts []string
+	for _, l := range lore {
+		if l.Position == position && !blank(l.Entry.Content) {
+			parts = append(parts, strings.TrimSpace(l.Text))
+		}
+	}
+	return strings.Join(parts, blankLine)
+}
+
+// entry is a message of the base list with its part of the layout.
+type entry struct {
+	model.Message
+	section string
+}
+
+// messages writes the conversation (spec 01 §4.2). Depth is counted on the base
+// list; turn context and pictures then go before the player's message.
+func (b *build) messages(out *Assembled, segments []placed, lore []ActiveLore) {
+	history := b.conversation()
+	base := make([]entry, 0, len(history)+len(segments)+8)
+	for _, s := range segments {
+		if s.word == PositionPreHistory && s.role() != model.RoleSystem {
+			base = append(base, entry{s.message(), "pre-history"})
+		}
+	}
+	for _, m := range history {
+		base = append(base, entry{m, "history"})
+	}
+	player := len(base)
+	base = append(base, entry{model.Message{Role: model.RoleUser, Content: b.playerMessage()}, "player"})
+	for _, s := range b.Story {
+		base = append(base, entry{model.Message{Role: model.RoleAssistant, Content: clean(s.Content), Name: s.Name}, "story"})
+	}
+	if len(b.Story) > 0 {
+		base = append(base, entry{model.Message{Role: model.RoleUser, Content: b.text("T26", nil)}, "cue"})
+	}
+
+	var before []entry
+	if out.TurnContext != "" {
+		before = append(before, entry{model.Message{Role: model.RoleSystem, Content: out.TurnContext}, "turn-context"})
+	}
+	if m, ok := b.pictureMessage(); ok {
+		before = append(before, entry{m, "pictures"})
+	}
+	inserted := depthMessages(len(base), segments, lore)
+
+	all := make([]entry, 0, len(base)+len(before)+len(segments)+len(lore))
+	for i := 0; i <= len(base); i++ {
+		all = append(all, inserted[i]...)
+		if i == len(base) {
+			break
+		}
+		if i == player {
+			all = append(all, before...)
+			out.PlayerIndex = len(all)
+		}
+		all = append(all, base[i])
+	}
+	for _, s := range segments {
+		if s.word == PositionPostHistory {
+			all = append(all, entry{s.message(), "post-history"})
+		}
+	}
+	b.finishMessages(out, all)
+}
+
+func (b *build) finishMessages(out *Assembled, all []entry) {
+	out.Messages = make([]model.Message, len(all))
+	out.CurrentTurnUserMessages = 1
+	for i, e := range all {
+		out.Messages[i] = e.Message
+		if e.section == "pictures" || i > out.PlayerIndex && e.Role == model.RoleUser {
+			out.CurrentTurnUserMessages++
+		}
+		last := len(out.Sections) - 1
+		if last >= 0 && out.Sections[last].Zone == ZoneMessages && out.Sections[last].Name == e.section {
+			out.Sections[last].To = i + 1
+			continue
+		}
+		out.Sections = append(out.Sections, Section{Name: e.section, Zone: ZoneMessages, From: i, To: i + 1})
+	}
+}
+
+// playerMessage is the player's text, or a cue when it is blank (spec 01 §4.3).
+func (b *build) playerMessage() string {
+	text := clean(b.Turn.PlayerMessage)
+	switch {
+	case !blank(text):
+		return text
+	case b.Turn.ManualRuntime != "":
+		return b.text("T25", map[string]string{"runtimeId": b.Turn.ManualRuntime})
+	default:
+		return b.text("T24", nil)
+	}
+}
+
+// depthMessages gives what is inserted before each index of a base list of n
+// messages (spec 01 §14): lorebook rows by depth and order, then segments.
+func depthMessages(n int, segments []placed, lore []ActiveLore) map[int][]entry {
+	out := map[int][]entry{}
+	insert := func(depth int, m model.Message, section string) {
+		at := n - depth
+		if depth >= n {
+			at = 0
+		}
+		if depth == 0 {
+			at = n
+		}
+		out[at] = append(out[at], entry{m, section})
+	}
+	for _, l := range byDepth(lore) {
+		insert(l.Depth, model.Message{Role: model.RoleSystem, Content: clean(l.Text)}, "lore-depth")
+	}
+	for _, s := range segments {
+		if s.word == "" {
+			insert(s.depth, s.message(), "depth")
+		}
+	}
+	return out
+}

@@ -1,0 +1,173 @@
+package assembler
+
+import (
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/covel-engine/covel/locale"
+	"github.com/covel-engine/covel/model"
+	"github.com/covel-engine/covel/tokens"
+)
+
+// truncate cuts tool results, oldest first, then summary envelopes, oldest
+// first, until the request fits (spec 01 §15.9).
+func (f *fitting) truncate(messages []model.Message) []model.Message {
+	messages = slices.Clone(messages)
+	marker := f.Texts.Get(f.Lang, "T09", nil)
+	for i, m := range messages {
+		if !f.over() {
+			return messages
+		}
+		if m.Role != model.RoleTool || m.Parts != nil {
+			continue
+		}
+		text, saved := HeadTail(f.Estimator, m.Content, marker, f.estimate-f.limit)
+		if saved <= 0 {
+			continue
+		}
+		messages[i].Content = text
+		f.estimate -= saved
+		f.report.TruncatedResults++
+		f.report.ToolResultSaved += saved
+	}
+	for i, m := range messages {
+		if !f.over() {
+			break
+		}
+		text, saved, ok := f.cutEnvelope(m)
+		if !ok || saved <= 0 {
+			continue
+		}
+		messages[i].Content = text
+		f.estimate -= saved
+		f.report.TruncatedSummaries++
+		f.report.SummarySaved += saved
+	}
+	return messages
+}
+
+// HeadTail shortens a text so that it saves need tokens: its first and last
+// characters stay with the marker between, or the trimmed marker alone. It gives
+// the text and the tokens saved, 0 when nothing was done.
+func HeadTail(est tokens.Estimator, text, marker string, need int) (string, int) {
+	cost, least := est.Count(text), est.Count(marker)
+	if cost <= least || need <= 0 {
+		return text, 0
+	}
+	target := max(least, cost-need-1)
+	short := headTail(est, text, marker, target)
+	return short, cost - est.Count(short)
+}
+
+func headTail(est tokens.Estimator, text, marker string, target int) string {
+	if est.Count(marker) >= target {
+		return strings.TrimSpace(marker)
+	}
+	cut := newCutter(text)
+	k := cut.largest(func(k int) bool { return est.Count(cut.keep(k, marker)) <= target })
+	return cut.keep(k, marker)
+}
+
+// cutter keeps the outer runes of a text.
+type cutter struct {
+	text    string
+	offsets []int // byte offset of every rune, and the end
+}
+
+func newCutter(text string) cutter {
+	offsets := make([]int, 0, len(text)+1)
+	for i := range text {
+		offsets = append(offsets, i)
+	}
+	return cutter{text, append(offsets, len(text))}
+}
+
+func (c cutter) runes() int { return len(c.offsets) - 1 }
+
+// keep is the first ceil(k/2) runes, the marker, and the last floor(k/2).
+func (c cutter) keep(k int, marker string) string {
+	return c.text[:c.offsets[(k+1)/2]] + marker + c.text[c.offsets[c.runes()-k/2]:]
+}
+
+// largest finds the largest k below the text's length that fits.
+func (c cutter) largest(fits func(k int) bool) int {
+	n := sort.Search(c.runes(), func(k int) bool { return !fits(k) })
+	return max(0, n-1)
+}
+
+// envelope is a parsed summary envelope.
+type envelope struct {
+	header string // up to the text
+	text   string // escaped
+	footer string // from the closing tag
+}
+
+// parseEnvelope reads a message with the full shape of spec 02 §10.1.
+func parseEnvelope(m model.Message, sentences ...string) (envelope, bool) {
+	if m.Role != model.RoleUser || m.Parts != nil || !strings.HasPrefix(m.Content, "<"+envelopeTag+">\n# sections:") {
+		return envelope{}, false
+	}
+	open := len("<" + envelopeTag + ">\n")
+	line := strings.IndexByte(m.Content[open:], '\n')
+	closing := "\n</" + envelopeTag + ">\n"
+	end := strings.LastIndex(m.Content, closing)
+	if line < 0 || end < open+line {
+		return envelope{}, false
+	}
+	start := open + line + 1
+	if end+1 < start {
+		return envelope{}, false
+	}
+	e := envelope{header: m.Content[:start], footer: m.Content[end:]}
+	if end >= start {
+		e.text = m.Content[start:end]
+	}
+	if !slices.Contains(sentences, m.Content[end+len(closing):]) || strings.ContainsAny(e.text, "<>") || strings.ContainsAny(m.Content[open:start], "<>") {
+		return envelope{}, false
+	}
+	return e, true
+}
+
+// Envelopes recognises summary envelopes in both languages.
+type Envelopes struct{ sentences []string }
+
+// NewEnvelopes reads the closing sentences of the catalogue.
+func NewEnvelopes(texts *locale.Texts) Envelopes {
+	var e Envelopes
+	for _, lang := range locale.Languages() {
+		e.sentences = append(e.sentences, texts.Get(lang, "T07", nil))
+	}
+	return e
+}
+
+// Is says whether a message has the full shape of an envelope.
+func (e Envelopes) Is(m model.Message) bool {
+	_, ok := parseEnvelope(m, e.sentences...)
+	return ok
+}
+
+// cutEnvelope cuts the inner text of a summary (spec 02 §11); tags, header and
+// sentence stay, and no entity is split.
+func (f *fitting) cutEnvelope(m model.Message) (text string, saved int, ok bool) {
+	e, ok := parseEnvelope(m, NewEnvelopes(f.Texts).sentences...)
+	if !ok {
+		return "", 0, false
+	}
+	marker := f.Texts.Get(f.Lang, "T10", nil)
+	whole := func(inner string) string { return e.header + inner + e.footer }
+	least := whole(strings.TrimSpace(marker))
+	cost, leastCost := f.Estimator.Count(m.Content), f.Estimator.Count(least)
+	if cost <= leastCost {
+		return "", 0, false
+	}
+	target := max(leastCost, cost-(f.estimate-f.limit)-1)
+	cut := newCutter(unescape(e.text))
+	build := func(k int) string { return whole(Escape(cut.keep(k, marker))) }
+	k := cut.largest(func(k int) bool { return f.Estimator.Count(build(k)) <= target })
+	text = least
+	if k > 0 {
+		text = build(k)
+	}
+	return text, cost - f.Estimator.Count(text), true
+}
