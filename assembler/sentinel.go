@@ -30,7 +30,7 @@ func CapSentinels(system string) string {
 }
 
 func stripAfter(text string, keep int) []byte {
-	const last = Sentinel[len(Sentinel)-1]
+	last := Sentinel[len(Sentinel)-1]
 	out := make([]byte, 0, len(text))
 	floor := 0 // bytes before floor are kept sentinels and what stands before them
 	for i := 0; i < len(text); i++ {
