@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strconv"
+	"strings"
 	"sync/atomic"
 
 	"github.com/jmoiron/sqlx"
@@ -30,9 +31,9 @@ import (
 // start needs a string of its own to get a fresh handle.
 var starts atomic.Int64
 
-// fileConnections is the number of connections to a database file: readers
-// beside the one writer that WAL allows.
-const fileConnections = 4
+// fileConnections is the number of connections to a database file: one reads
+// while the other writes.
+const fileConnections = 2
 
 // sqlConfig says how the server opens its database.
 func sqlConfig(path string) *config.SQL {
@@ -48,17 +49,27 @@ func sqlConfig(path string) *config.SQL {
 	}
 	return &config.SQL{
 		ConnectAttributes: map[string]string{
+			"a_start":      start,
 			"busy_timeout": "10000",
-			"covel_start":  start,
 			"journal_mode": "wal",
 			"mode":         "rwc",
 			"synchronous":  "normal",
 		},
-		DatabaseName: path,
+		// Every transaction of the server writes. Begun as a reader, SQLite's
+		// default, it fails when another one commits before its first write.
+		// The plugin has no setting for that, so it is part of the name; the
+		// plugin then adds "?" and its own parameters, of which the first,
+		// a_start, becomes the value of "rest" and is dropped.
+		DatabaseName: uriPath(path) + "?_txlock=immediate&rest=",
 		MaxConns:     fileConnections,
 		MaxIdleConns: fileConnections,
 		PluginName:   sqliteplugin.PluginName,
 	}
+}
+
+// uriPath escapes what has a meaning in an SQLite file URI.
+func uriPath(path string) string {
+	return strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
 }
 
 // prepareFile makes sure that the database file has its schema and the right
@@ -68,7 +79,7 @@ func prepareFile(ctx context.Context, path string, shards int) error {
 	if _, err := os.Stat(filepath.Dir(path)); err != nil {
 		return fmt.Errorf("devserver: DatabasePath %s: %w; make the directory first", path, err)
 	}
-	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_txlock=immediate")
+	db, err := sql.Open("sqlite", "file:"+uriPath(path)+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_txlock=immediate")
 	if err != nil {
 		return fmt.Errorf("devserver: DatabasePath %s: %w", path, err)
 	}

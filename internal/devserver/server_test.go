@@ -138,8 +138,11 @@ func run[T any](t testing.TB, connected client.Client, options client.StartWorkf
 }
 
 func TestServerRunsWorkflows(t *testing.T) {
+	t.Parallel()
+
 	for name, path := range map[string]string{"memory": "", "file": filepath.Join(t.TempDir(), "temporal.db")} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			server := start(t, devserver.Config{DatabasePath: path, SearchAttributes: searchAttributes(), UIPort: devserver.NoUI})
 			connected := dial(t, server)
 			work(t, connected)
@@ -167,7 +170,14 @@ func TestServerRunsWorkflows(t *testing.T) {
 }
 
 func TestRestartGoesOnWithRunningWorkflows(t *testing.T) {
-	dir := t.TempDir()
+	t.Parallel()
+
+	// A directory whose name means something in an SQLite URI, and which is
+	// moved while the server is down.
+	dir := filepath.Join(t.TempDir(), "a b#c%20d?e=f&g")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	cfg := devserver.Config{DatabasePath: filepath.Join(dir, "temporal.db"), UIPort: devserver.NoUI}
 
 	first := start(t, cfg)
@@ -183,6 +193,11 @@ func TestRestartGoesOnWithRunningWorkflows(t *testing.T) {
 		t.Errorf("after Stop the directory holds %s, want temporal.db alone", names)
 	}
 
+	moved := filepath.Join(t.TempDir(), "moved")
+	if err := os.Rename(dir, moved); err != nil {
+		t.Fatal(err)
+	}
+	cfg.DatabasePath = filepath.Join(moved, "temporal.db")
 	cfg.Retention = 48 * time.Hour
 	cfg.SearchAttributes = searchAttributes()
 	second := start(t, cfg)
@@ -218,6 +233,8 @@ func TestRestartGoesOnWithRunningWorkflows(t *testing.T) {
 }
 
 func TestAnotherShardCountIsRefused(t *testing.T) {
+	t.Parallel()
+
 	cfg := devserver.Config{DatabasePath: filepath.Join(t.TempDir(), "temporal.db"), HistoryShards: 4, UIPort: devserver.NoUI}
 	stop(t, start(t, cfg))
 	cfg.HistoryShards = 16
@@ -235,6 +252,8 @@ func TestAnotherShardCountIsRefused(t *testing.T) {
 }
 
 func TestConfigIsChecked(t *testing.T) {
+	t.Parallel()
+
 	taken := start(t, devserver.Config{UIPort: devserver.NoUI})
 	var port int
 	if _, err := fmt.Sscanf(taken.FrontendAddr, "127.0.0.1:%d", &port); err != nil {
@@ -248,6 +267,7 @@ func TestConfigIsChecked(t *testing.T) {
 		"UIPort":        {UIPort: 70000},
 	} {
 		t.Run(field, func(t *testing.T) {
+			t.Parallel()
 			server, err := devserver.Start(t.Context(), cfg)
 			if err == nil {
 				stop(t, server)
@@ -261,6 +281,8 @@ func TestConfigIsChecked(t *testing.T) {
 }
 
 func TestUIAnswers(t *testing.T) {
+	t.Parallel()
+
 	server := start(t, devserver.Config{})
 	for path, want := range map[string]string{
 		"/":                         "<html",

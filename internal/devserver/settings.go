@@ -24,6 +24,12 @@ func dynamicConfig() dynamicconfig.StaticClient {
 		// The default of 10 list calls a second is for shared clusters.
 		dynamicconfig.FrontendMaxNamespaceVisibilityRPSPerInstance.Key(): 1000,
 
+		// Children are ended by their parent's shard. The system worker that
+		// would do it for parents of many children is never stopped by the
+		// server: its open polls hold every Stop for a second, and it goes
+		// on polling afterwards.
+		dynamicconfig.EnableParentClosePolicyWorker.Key(): false,
+
 		// Standard housekeeping for clusters that lose data between stores;
 		// with one SQLite file there is nothing to find, and their system
 		// workflows take time from the start of every server.
