@@ -32,7 +32,7 @@ type Stream struct {
 // piece is text of one kind that no chunk holds yet.
 type piece struct {
 	kind Kind
-	text string
+	text []byte
 }
 
 // Open starts the stream of one model call. Attempt counts the attempts of
@@ -96,11 +96,11 @@ func settledText(stored []store.StreamChunk) []piece {
 // appendPiece adds text, joined to the last piece of the same kind. An empty
 // text stays a piece of its own.
 func appendPiece(pieces []piece, kind Kind, text string) []piece {
-	if n := len(pieces); n > 0 && text != "" && pieces[n-1].kind == kind && pieces[n-1].text != "" {
-		pieces[n-1].text += text
+	if n := len(pieces); n > 0 && text != "" && pieces[n-1].kind == kind && len(pieces[n-1].text) > 0 {
+		pieces[n-1].text = append(pieces[n-1].text, text...)
 		return pieces
 	}
-	return append(pieces, piece{kind, text})
+	return append(pieces, piece{kind, []byte(text)})
 }
 
 // Write takes one delta. It returns at once unless the store is far behind;
@@ -253,7 +253,7 @@ func (s *Stream) take(now time.Time) []store.StreamChunk {
 	chunks := make([]store.StreamChunk, len(s.pending))
 	for i, p := range s.pending {
 		chunks[i] = store.StreamChunk{
-			StreamKey: s.key, Seq: s.nextSeq, Attempt: s.attempt, Kind: string(p.kind), Text: p.text, CreatedAt: now,
+			StreamKey: s.key, Seq: s.nextSeq, Attempt: s.attempt, Kind: string(p.kind), Text: string(p.text), CreatedAt: now,
 		}
 		s.nextSeq++
 	}

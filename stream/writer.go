@@ -121,7 +121,7 @@ func (s *Stream) requeue(ctx context.Context, chunks []store.StreamChunk) bool {
 	defer s.mu.Unlock()
 	pieces := make([]piece, len(chunks), len(chunks)+len(s.pending))
 	for i, c := range chunks {
-		pieces[i] = piece{Kind(c.Kind), c.Text}
+		pieces[i] = piece{Kind(c.Kind), []byte(c.Text)}
 	}
 	s.pending = append(pieces, s.pending...)
 	s.nextSeq = stored[len(stored)-1].Seq + 1

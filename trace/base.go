@@ -93,7 +93,7 @@ func (r *Recorder) base(ctx context.Context, req Request) (base, bool, error) {
 		}
 		for i := len(events) - 1; i >= 0; i-- {
 			var p callingPayload
-			if json.Unmarshal(events[i].Payload, &p) != nil || p.RuntimeID != req.RuntimeID || p.Request == nil {
+			if json.Unmarshal(events[i].Payload, &p) != nil || p.RuntimeID != req.RuntimeID || p.empty() {
 				continue
 			}
 			hashes, err := lists.resolve(ctx, events[i])
@@ -101,7 +101,7 @@ func (r *Recorder) base(ctx context.Context, req Request) (base, bool, error) {
 				// A damaged chain is no base; the new request gets a full list.
 				return base{}, false, nil
 			}
-			return base{id: events[i].ID, turnID: turnID, epoch: p.Epoch, chain: p.Request.Chain, hashes: hashes}, true, nil
+			return base{id: events[i].ID, turnID: turnID, epoch: p.Epoch, chain: p.Chain, hashes: hashes}, true, nil
 		}
 	}
 	return base{}, false, nil

@@ -99,27 +99,27 @@ func (l *listReader) resolve(ctx context.Context, event store.TraceEvent) ([]str
 	if err := json.Unmarshal(event.Payload, &p); err != nil {
 		return nil, &DamagedError{event.ID, "its payload is no llm.calling: " + err.Error()}
 	}
-	if p.Request == nil {
+	if p.empty() {
 		return nil, nil
 	}
 	var baseList []string
-	if p.Request.Base != "" {
-		earlier, ok := l.byID[p.Request.Base]
+	if p.Base != "" {
+		earlier, ok := l.byID[p.Base]
 		if !ok {
-			if _, err := l.turn(ctx, p.Request.BaseTurn); err != nil {
+			if _, err := l.turn(ctx, p.BaseTurn); err != nil {
 				return nil, err
 			}
-			earlier, ok = l.byID[p.Request.Base]
+			earlier, ok = l.byID[p.Base]
 		}
 		if !ok {
-			return nil, &DamagedError{event.ID, "base " + p.Request.Base + " is gone"}
+			return nil, &DamagedError{event.ID, "base " + p.Base + " is gone"}
 		}
 		var err error
 		if baseList, err = l.resolve(ctx, earlier); err != nil {
 			return nil, err
 		}
 	}
-	list, err := p.Request.resolve(baseList)
+	list, err := p.partList.resolve(baseList)
 	if err != nil {
 		return nil, &DamagedError{event.ID, err.Error()}
 	}

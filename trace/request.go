@@ -37,8 +37,10 @@ type Request struct {
 	Concealed bool
 }
 
-// callingPayload is the payload of llm.calling.
+// callingPayload is the payload of llm.calling. The store keeps the event that
+// the top-level member base names while this one stands.
 type callingPayload struct {
+	partList
 	RuntimeID        string           `json:"runtimeId"`
 	Step             int              `json:"step"`
 	Attempt          int              `json:"attempt,omitempty"`
@@ -47,7 +49,6 @@ type callingPayload struct {
 	Epoch            string           `json:"epoch,omitempty"`
 	Concealed        bool             `json:"concealed,omitempty"`
 	ProviderRequests []recordedTarget `json:"providerRequests,omitempty"`
-	Request          *partList        `json:"request,omitempty"`
 	Tools            json.RawMessage  `json:"tools,omitempty"`
 	Messages         json.RawMessage  `json:"messages,omitempty"`
 }
@@ -72,9 +73,12 @@ type partList struct {
 	BaseTurn string   `json:"baseTurn,omitempty"`
 	Keep     int      `json:"keep,omitempty"`
 	Tail     int      `json:"tail,omitempty"`
-	Chain    int      `json:"chain"`
-	New      []string `json:"new"`
+	Chain    int      `json:"chain,omitempty"`
+	New      []string `json:"parts,omitempty"`
 }
+
+// empty lists belong to requests that were recorded without a body.
+func (p *partList) empty() bool { return p.Base == "" && len(p.New) == 0 }
 
 // resolve gives the whole list, given the base's.
 func (p *partList) resolve(base []string) ([]string, error) {
@@ -115,7 +119,7 @@ func (r *Recorder) RecordRequest(ctx context.Context, req Request) error {
 	id := eventID(event.SessionID, event.traceID(), event.Type, event.Key)
 
 	if len(pieces) > 0 {
-		list := &partList{New: hashes}
+		payload.New = hashes
 		base, found, err := r.base(ctx, req)
 		if err != nil {
 			return err
@@ -125,7 +129,7 @@ func (r *Recorder) RecordRequest(ctx context.Context, req Request) error {
 		}
 		if found && base.epoch == req.Epoch && base.chain+1 < maxChain {
 			keep, tail := difference(base.hashes, hashes)
-			list = &partList{
+			payload.partList = partList{
 				Base: base.id, BaseTurn: base.turnID, Keep: keep, Tail: tail, Chain: base.chain + 1,
 				New: hashes[keep : len(hashes)-tail],
 			}
@@ -135,7 +139,6 @@ func (r *Recorder) RecordRequest(ctx context.Context, req Request) error {
 				delete(content, known)
 			}
 		}
-		payload.Request = list
 	}
 	event.Payload = payload
 	row, err := event.row(r.clock())
@@ -154,9 +157,9 @@ func (r *Recorder) RecordRequest(ctx context.Context, req Request) error {
 	if err != nil {
 		return fmt.Errorf("trace: record request of %s step %d: %w", req.RuntimeID, req.Step, err)
 	}
-	if payload.Request != nil {
+	if len(pieces) > 0 {
 		r.bases.put(req.SessionID, req.RuntimeID, base{
-			id: id, turnID: req.TurnID, epoch: req.Epoch, chain: payload.Request.Chain, hashes: hashes,
+			id: id, turnID: req.TurnID, epoch: req.Epoch, chain: payload.Chain, hashes: hashes,
 		})
 	}
 	return nil
