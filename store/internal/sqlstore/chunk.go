@@ -43,8 +43,8 @@ func (t *Tx) AppendChunk(ctx context.Context, c store.StreamChunk) error {
 		return invalid(op, chunkTable, c.RuntimeID, c.Kind, "kind must be text, reasoning, reset or end")
 	}
 	name := "covel:stream:" + c.SessionID + "\x00" + c.TurnID + "\x00" + c.RuntimeID
-	if err := t.conn.Lock(ctx, name); err != nil {
-		return Fail(t.conn, op, chunkTable, err)
+	if err := t.lock(ctx, op, chunkTable, name); err != nil {
+		return err
 	}
 	last := store.StreamChunk{Seq: -1}
 	err := one(ctx, t.conn, "chunk_last", streamArgs(t.conn, op, c.StreamKey), func(row Row) error { return scanChunk(row, &last) })

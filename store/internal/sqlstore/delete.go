@@ -29,8 +29,8 @@ func (t *Tx) DeleteSession(ctx context.Context, sessionID string) error {
 		return err
 	}
 	for _, name := range []string{blobLock, mediaLock} {
-		if err := t.conn.Lock(ctx, name); err != nil {
-			return Fail(t.conn, op, "sessions", err)
+		if err := t.lock(ctx, op, "sessions", name); err != nil {
+			return err
 		}
 	}
 	bySession := func(table string) *args { return newArgs(t.conn, op, table).id("session_id", sessionID) }
@@ -58,7 +58,6 @@ func (t *Tx) DeleteSession(ctx context.Context, sessionID string) error {
 		return err
 	}
 	delete(t.pinned, sessionID)
-	delete(t.locked, sessionID)
 	return nil
 }
 

@@ -43,8 +43,8 @@ func (t *Tx) PutMedia(ctx context.Context, ref store.MediaRef, mime string, data
 	if mime == "" {
 		return store.MediaAsset{}, invalid(op, mediaTable, "", "", "mime is empty; name the type")
 	}
-	if err := t.conn.LockShared(ctx, mediaLock); err != nil {
-		return store.MediaAsset{}, Fail(t.conn, op, mediaTable, err)
+	if err := t.share(ctx, op, mediaTable, mediaLock); err != nil {
+		return store.MediaAsset{}, err
 	}
 	sha, created := hashOf(data), t.stamp(ref.CreatedAt)
 	a := newArgs(t.conn, op, mediaTable).id("sha256", sha).ref("mime", mime).int(int64(len(data))).time("created_at", created)
@@ -73,8 +73,8 @@ func (t *Tx) RemoveMediaRef(ctx context.Context, sessionID, sha256, pluginID str
 	if err := t.pin(ctx, op, sessionID); err != nil {
 		return err
 	}
-	if err := t.conn.Lock(ctx, mediaLock); err != nil {
-		return Fail(t.conn, op, mediaTable, err)
+	if err := t.lock(ctx, op, mediaTable, mediaLock); err != nil {
+		return err
 	}
 	a := newArgs(t.conn, op, "media_refs").id("session_id", sessionID).id("sha256", sha256).ref("plugin_id", pluginID)
 	n, err := exec(ctx, t.conn, "media_ref_delete", a)

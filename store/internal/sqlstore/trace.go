@@ -41,11 +41,11 @@ func (t *Tx) InsertTrace(ctx context.Context, e store.TraceEvent) (int64, error)
 	if err := t.pin(ctx, op, e.SessionID); err != nil {
 		return 0, err
 	}
-	if err := t.conn.LockShared(ctx, blobLock); err != nil {
-		return 0, Fail(t.conn, op, "blobs", err)
+	if err := t.share(ctx, op, "blobs", blobLock); err != nil {
+		return 0, err
 	}
-	if err := t.conn.Lock(ctx, "covel:trace:"+e.SessionID+"\x00"+e.TraceID); err != nil {
-		return 0, Fail(t.conn, op, traceTable, err)
+	if err := t.lock(ctx, op, traceTable, "covel:trace:"+e.SessionID+"\x00"+e.TraceID); err != nil {
+		return 0, err
 	}
 	a := newArgs(t.conn, op, traceTable).id("id", e.ID).id("session_id", e.SessionID).id("trace_id", e.TraceID).
 		ref("turn_id", e.TurnID).ref("type", e.Type).ref("base_id", baseOf(e)).json("payload", e.Payload).

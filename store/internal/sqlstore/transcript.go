@@ -56,8 +56,8 @@ func (t *Tx) PutBlobs(ctx context.Context, blobs map[string][]byte) error {
 	if len(blobs) == 0 {
 		return nil
 	}
-	if err := t.conn.LockShared(ctx, blobLock); err != nil {
-		return Fail(t.conn, op, "blobs", err)
+	if err := t.share(ctx, op, "blobs", blobLock); err != nil {
+		return err
 	}
 	hashes := make([]string, 0, len(blobs))
 	for hash := range blobs {
@@ -87,8 +87,8 @@ func (t *Tx) AppendTranscript(ctx context.Context, e store.TranscriptEntry) (sto
 	if err := t.pin(ctx, op, e.SessionID); err != nil {
 		return store.TranscriptEntry{}, false, err
 	}
-	if err := t.conn.LockShared(ctx, blobLock); err != nil {
-		return store.TranscriptEntry{}, false, Fail(t.conn, op, "blobs", err)
+	if err := t.share(ctx, op, "blobs", blobLock); err != nil {
+		return store.TranscriptEntry{}, false, err
 	}
 	hash := hashOf(e.Content)
 	if e.ContentHash != "" && e.ContentHash != hash {

@@ -21,9 +21,9 @@ type Tx struct {
 	conn TxConn
 	now  func() time.Time
 	// pinned holds the sessions known to exist until the transaction ends,
-	// locked those whose session lock is held.
+	// held the names of the locks taken (true: alone, false: shared).
 	pinned map[string]bool
-	locked map[string]bool
+	held   map[string]bool
 	depth  int
 }
 
@@ -32,7 +32,7 @@ var _ store.Tx = (*Tx)(nil)
 // NewTx wraps an open transaction. The clock fills times that a caller left
 // zero and stamps the rows of calls that carry none.
 func NewTx(conn TxConn, now func() time.Time) *Tx {
-	return &Tx{Reads: Reads{Conn: conn}, conn: conn, now: now, pinned: map[string]bool{}, locked: map[string]bool{}}
+	return &Tx{Reads: Reads{Conn: conn}, conn: conn, now: now, pinned: map[string]bool{}, held: map[string]bool{}}
 }
 
 type txKey struct{ owner any }
@@ -58,14 +58,14 @@ func (t *Tx) Savepoint(ctx context.Context, fn func(ctx context.Context) error) 
 		return Fail(t.conn, op, "", err)
 	}
 	// A rollback to the savepoint frees the locks taken since.
-	pinned, locked := maps.Clone(t.pinned), maps.Clone(t.locked)
+	pinned, held := maps.Clone(t.pinned), maps.Clone(t.held)
 	t.depth++
 	failed := fn(ctx)
 	t.depth--
 	if failed == nil {
 		return Fail(t.conn, op, "", t.conn.Control(ctx, "RELEASE SAVEPOINT "+name))
 	}
-	t.pinned, t.locked = pinned, locked
+	t.pinned, t.held = pinned, held
 	// The undo must happen although ctx may have ended meanwhile.
 	undo := context.WithoutCancel(ctx)
 	if err := t.conn.Control(undo, "ROLLBACK TO SAVEPOINT "+name); err != nil {
@@ -79,20 +79,37 @@ func (t *Tx) Savepoint(ctx context.Context, fn func(ctx context.Context) error) 
 
 // LockSession takes the session lock (spec 02 §15.3).
 func (t *Tx) LockSession(ctx context.Context, sessionID string) error {
-	if t.locked[sessionID] {
-		return nil
-	}
 	const op = "lock session"
 	if _, err := newArgs(t.conn, op, "sessions").id("id", sessionID).done(); err != nil {
 		return err
 	}
-	if err := t.conn.Lock(ctx, "covel:session:"+sessionID); err != nil {
-		return Fail(t.conn, op, "sessions", err)
-	}
-	if err := t.pin(ctx, op, sessionID); err != nil {
+	if err := t.lock(ctx, op, "sessions", "covel:session:"+sessionID); err != nil {
 		return err
 	}
-	t.locked[sessionID] = true
+	return t.pin(ctx, op, sessionID)
+}
+
+// lock holds a named lock alone until the transaction ends.
+func (t *Tx) lock(ctx context.Context, op, table, name string) error {
+	if t.held[name] {
+		return nil
+	}
+	if err := t.conn.Lock(ctx, name); err != nil {
+		return Fail(t.conn, op, table, err)
+	}
+	t.held[name] = true
+	return nil
+}
+
+// share holds a named lock beside other sharers.
+func (t *Tx) share(ctx context.Context, op, table, name string) error {
+	if _, ok := t.held[name]; ok {
+		return nil
+	}
+	if err := t.conn.LockShared(ctx, name); err != nil {
+		return Fail(t.conn, op, table, err)
+	}
+	t.held[name] = false
 	return nil
 }
 

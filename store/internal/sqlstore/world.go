@@ -108,8 +108,8 @@ func (t *Tx) InsertPlayerInput(ctx context.Context, in session.PlayerInput) erro
 		return err
 	}
 	if in.Seq == 0 {
-		if err := t.conn.Lock(ctx, "covel:inputs:"+in.SessionID); err != nil {
-			return Fail(t.conn, op, inputTable, err)
+		if err := t.lock(ctx, op, inputTable, "covel:inputs:"+in.SessionID); err != nil {
+			return err
 		}
 		a := newArgs(t.conn, op, inputTable).id("session_id", in.SessionID)
 		err := one(ctx, t.conn, "player_input_next_seq", a, func(row Row) error { return row.Scan(&in.Seq) })

@@ -1,0 +1,64 @@
+package dburl
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/covel-engine/covel/store"
+	"github.com/covel-engine/covel/store/postgres"
+	"github.com/covel-engine/covel/store/sqlite"
+)
+
+// Open opens the store of a URL. It does not change the schema.
+func Open(ctx context.Context, url, dataDir string) (store.Store, error) {
+	return open(ctx, url, dataDir, false)
+}
+
+// OpenReadOnly opens it for tools that look beside a running engine.
+func OpenReadOnly(ctx context.Context, url, dataDir string) (store.Store, error) {
+	return open(ctx, url, dataDir, true)
+}
+
+func open(ctx context.Context, url, dataDir string, readOnly bool) (store.Store, error) {
+	path, err := SQLitePath(url, dataDir)
+	if err != nil {
+		return nil, err
+	}
+	if path == "" {
+		return notNil(postgres.Open(ctx, postgres.Config{ReadOnly: readOnly, URL: url}))
+	}
+	return notNil(sqlite.Open(ctx, sqlite.Config{Path: path, ReadOnly: readOnly}))
+}
+
+// notNil keeps a nil pointer from becoming an interface that is not nil.
+func notNil[S store.Store](s S, err error) (store.Store, error) {
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// SQLitePath gives the file that a URL names, "" for PostgreSQL. Any other
+// scheme is an error that names the scheme and nothing else of the URL, which
+// may hold a password.
+func SQLitePath(url, dataDir string) (string, error) {
+	if url == "" {
+		return filepath.Join(dataDir, "covel.db"), nil
+	}
+	scheme, rest, ok := strings.Cut(url, "://")
+	if !ok {
+		return url, nil
+	}
+	switch strings.ToLower(scheme) {
+	case "postgres", "postgresql":
+		return "", nil
+	case "sqlite":
+		if rest == "" {
+			return "", fmt.Errorf("COVEL_DATABASE_URL is sqlite:// without a path; name a file")
+		}
+		return rest, nil
+	}
+	return "", fmt.Errorf("COVEL_DATABASE_URL has the scheme %q; use a path, sqlite://, postgres:// or postgresql://", scheme)
+}
