@@ -68,15 +68,17 @@ func normalise(r *turn.RuntimeResult, plan *Plan) writes {
 	as := func(typ string) func(json.RawMessage) { return func(entry json.RawMessage) { add(typ, entry) } }
 	notify := func(entry json.RawMessage) { w.notifications = append(w.notifications, entry) }
 	e := r.Effects
-	err := errors.Join(
+	for _, err := range []error{
 		entries("interactions", e.Interactions, as(turn.ProposalInteractionRequest)),
 		entries("notifications", e.Notifications, notify),
 		entries("statePatches", e.StatePatches, as(turn.ProposalStatePatch)),
 		entries("pluginData", e.PluginData, as(turn.ProposalPluginData)),
 		events(e.Events, as(turn.ProposalEventEmit)),
 		entries("assets", e.Assets, as(turn.ProposalAssetGenerate)),
-	)
-	if err != nil {
+	} {
+		if err == nil || w.rejected != nil {
+			continue
+		}
 		w.rejected = &rejection{turn.Proposal{
 			ID:     rowID("effects", plan.ExecutionID, r.ID),
 			Source: turn.ProposalSource{PluginID: r.PluginID, RuntimeID: r.RuntimeID},

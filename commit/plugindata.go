@@ -16,7 +16,6 @@ const (
 	// maxValueBytes bounds a value's compact JSON (spec 05 §6).
 	maxValueBytes = 65_536
 	maxKeyRunes   = 128
-	hiddenPrefix  = "_hidden."
 )
 
 // codeValidation is the code of a refused write of plugin data (spec 05 §6).
@@ -80,10 +79,10 @@ func (a *application) applyDelete(ctx context.Context, p turn.Proposal, done *ap
 	if err != nil {
 		return err
 	}
-	if err := checkPlace(d.Namespace, d.Key); err != nil {
+	if err := a.checkPlace(p, d.Namespace, d.Key); err != nil {
 		return err
 	}
-	if strings.HasPrefix(d.Namespace, hiddenPrefix) {
+	if strings.HasPrefix(d.Namespace, store.NamespaceHidden) {
 		// The owner may add hidden rows, never take them away (spec 05 §6).
 		return &RejectedError{Code: store.CodeReservedNamespace, Message: "namespace " + d.Namespace + " takes no deletes"}
 	}
@@ -103,7 +102,7 @@ func dataChanged(p turn.Proposal, done *applied, namespace string, keys ...strin
 
 // checkData checks one write and gives the version of its namespace's schema.
 func (a *application) checkData(p turn.Proposal, w DataWrite) (int, error) {
-	if err := checkPlace(w.Namespace, w.Key); err != nil {
+	if err := a.checkPlace(p, w.Namespace, w.Key); err != nil {
 		return 0, err
 	}
 	if err := requiredValue("value", w.Value); err != nil {
@@ -132,14 +131,16 @@ func invalidData(w DataWrite, format string, args ...any) *RejectedError {
 	return e
 }
 
-// checkPlace checks a namespace and key that a plugin may write.
-func checkPlace(namespace, key string) error {
+// checkPlace checks a namespace and key that the proposing runtime may write.
+// Only functions and guards reach _hidden.*, never the tools of an agent.
+func (a *application) checkPlace(p turn.Proposal, namespace, key string) error {
 	if err := required("namespace", namespace); err != nil {
 		return err
 	}
-	if strings.HasPrefix(namespace, "_") && !strings.HasPrefix(namespace, hiddenPrefix) {
+	rt := a.plan.Runtimes[p.Source.RuntimeID]
+	if err := store.CheckPluginNamespace(namespace, rt != nil && rt.Type == "function"); err != nil {
 		return &RejectedError{
-			Code: store.CodeReservedNamespace, Message: "namespace " + namespace + " is the engine's; choose one that does not begin with _",
+			Code: store.CodeReservedNamespace, Message: "namespace " + namespace + " is not open to " + p.Source.RuntimeID, Err: err,
 		}
 	}
 	if err := required("key", key); err != nil {
