@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/jmoiron/sqlx"
 	persistencespb "go.temporal.io/server/api/persistence/v1"
 	"go.temporal.io/server/common/config"
 	"go.temporal.io/server/common/log"
@@ -20,10 +19,9 @@ import (
 	temporalsql "go.temporal.io/server/common/persistence/sql"
 	"go.temporal.io/server/common/persistence/sql/sqlplugin"
 	sqliteplugin "go.temporal.io/server/common/persistence/sql/sqlplugin/sqlite"
+	"go.temporal.io/server/common/primitives/timestamp"
 	"go.temporal.io/server/common/resolver"
 	"go.temporal.io/server/schema/sqlite"
-	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/types/known/durationpb"
 )
 
 // starts numbers the servers of this process. The SQLite plugin pools its
@@ -111,7 +109,7 @@ func prepareFile(ctx context.Context, path string, shards int) error {
 		return fmt.Errorf("devserver: DatabasePath %s: read shard count: %w", path, err)
 	}
 	var stored persistencespb.ClusterMetadata
-	if err := proto.Unmarshal(data, &stored); err != nil {
+	if err := stored.Unmarshal(data); err != nil {
 		return fmt.Errorf("devserver: DatabasePath %s: read shard count: %w", path, err)
 	}
 	if count := int(stored.GetHistoryShardCount()); count != shards {
@@ -139,7 +137,7 @@ func createNamespace(cfg Config, database *config.SQL) error {
 	if err != nil {
 		return fmt.Errorf("devserver: SearchAttributes: %w", err)
 	}
-	namespace.Detail.Config.Retention = durationpb.New(cfg.Retention)
+	namespace.Detail.Config.Retention = timestamp.DurationPtr(cfg.Retention)
 	if err := sqlite.CreateNamespaces(database, namespace); err != nil {
 		return fmt.Errorf("devserver: Namespace %q: %w", cfg.Namespace, err)
 	}
@@ -154,12 +152,28 @@ func closeDatabase(database *config.SQL) error {
 	if err != nil {
 		return fmt.Errorf("devserver: close database: %w", err)
 	}
-	field := reflect.ValueOf(pooled).Elem().FieldByName("db")
-	if !field.IsValid() || field.Type() != reflect.TypeFor[*sqlx.DB]() {
-		return fmt.Errorf("devserver: close database: %T has no handle named db", pooled)
+	handle, err := poolHandle(pooled)
+	if err != nil {
+		return err
 	}
-	if err := (*sqlx.DB)(field.UnsafePointer()).Close(); err != nil {
+	if err := handle.Close(); err != nil {
 		return fmt.Errorf("devserver: close database: %w", err)
 	}
 	return nil
+}
+
+// poolHandle reads the field db of the plugin's DB, which holds an sqlx.DB
+// around the handle.
+func poolHandle(pooled sqlplugin.DB) (*sql.DB, error) {
+	value := reflect.ValueOf(pooled)
+	for _, field := range []string{"db", "DB"} {
+		if value.Kind() != reflect.Pointer || value.Elem().Kind() != reflect.Struct {
+			break
+		}
+		value = value.Elem().FieldByName(field)
+	}
+	if !value.IsValid() || value.Type() != reflect.TypeFor[*sql.DB]() {
+		return nil, fmt.Errorf("devserver: close database: %T keeps its handle in another place than .db.DB", pooled)
+	}
+	return (*sql.DB)(value.UnsafePointer()), nil
 }

@@ -187,6 +187,13 @@ func TestRestartGoesOnWithRunningWorkflows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	waitFor(t, func() (bool, string) {
+		running, err := connected.DescribeWorkflowExecution(t.Context(), "waiting", started.GetRunID())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return running.GetPendingWorkflowTask() == nil, "the workflow has not come to its signal"
+	})
 	w.Stop()
 	stop(t, first)
 	if names := fileNames(t, dir); names != "temporal.db" {

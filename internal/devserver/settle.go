@@ -11,9 +11,9 @@ import (
 	namespacepb "go.temporal.io/api/namespace/v1"
 	"go.temporal.io/api/operatorservice/v1"
 	"go.temporal.io/api/workflowservice/v1"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/protobuf/types/known/durationpb"
+	"go.temporal.io/sdk/client"
+	sdklog "go.temporal.io/sdk/log"
+	"go.temporal.io/server/common/primitives/timestamp"
 )
 
 const (
@@ -26,24 +26,28 @@ const (
 func settle(ctx context.Context, cfg Config, address string) error {
 	ctx, cancel := context.WithTimeout(ctx, readyWithin)
 	defer cancel()
-	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	temporal, err := client.NewLazyClient(client.Options{
+		HostPort:  address,
+		Logger:    sdklog.NewStructuredLogger(cfg.Logger),
+		Namespace: cfg.Namespace,
+	})
 	if err != nil {
 		return fmt.Errorf("devserver: %w", err)
 	}
-	defer func() { _ = conn.Close() }()
+	defer temporal.Close()
 
-	namespace, err := describe(ctx, workflowservice.NewWorkflowServiceClient(conn), cfg.Namespace)
+	namespace, err := describe(ctx, temporal.WorkflowService(), cfg.Namespace)
 	if err != nil {
 		return err
 	}
-	if err := settleAttributes(ctx, cfg, operatorservice.NewOperatorServiceClient(conn)); err != nil {
+	if err := settleAttributes(ctx, cfg, temporal.OperatorService()); err != nil {
 		return err
 	}
 	if namespace.GetConfig().GetWorkflowExecutionRetentionTtl().AsDuration() == cfg.Retention {
 		return nil
 	}
-	_, err = workflowservice.NewWorkflowServiceClient(conn).UpdateNamespace(ctx, &workflowservice.UpdateNamespaceRequest{
-		Config:    &namespacepb.NamespaceConfig{WorkflowExecutionRetentionTtl: durationpb.New(cfg.Retention)},
+	_, err = temporal.WorkflowService().UpdateNamespace(ctx, &workflowservice.UpdateNamespaceRequest{
+		Config:    &namespacepb.NamespaceConfig{WorkflowExecutionRetentionTtl: timestamp.DurationPtr(cfg.Retention)},
 		Namespace: cfg.Namespace,
 	})
 	if err != nil {
@@ -57,8 +61,7 @@ func describe(ctx context.Context, frontend workflowservice.WorkflowServiceClien
 	tick := time.NewTicker(readyInterval)
 	defer tick.Stop()
 	for {
-		answer, err := frontend.DescribeNamespace(ctx,
-			&workflowservice.DescribeNamespaceRequest{Namespace: namespace}, grpc.WaitForReady(true))
+		answer, err := frontend.DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{Namespace: namespace})
 		if err == nil {
 			return answer, nil
 		}
