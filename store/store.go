@@ -97,6 +97,9 @@ type Reader interface {
 	AbortRequested(ctx context.Context, sessionID, executionID string) (bool, error)
 
 	Media(ctx context.Context, sessionID, sha256 string) (MediaAsset, []byte, error)
+
+	ProjectionReader
+	SnapshotReader
 }
 
 // Writer writes inside a transaction. Every write of a session checks that the
@@ -166,6 +169,9 @@ type Writer interface {
 	// Sweep removes what is past its time, at most 1,000 rows a call, and says
 	// how many rows went (spec 02 §20, §23).
 	Sweep(ctx context.Context, now time.Time, traceRetention time.Duration) (int, error)
+
+	ProjectionWriter
+	SnapshotWriter
 }
 
 // Notifier wakes waiting processes; it carries no data that matters, the rows do.

@@ -46,6 +46,11 @@ func (d *Dialect) Load() error {
 	for _, table := range SessionTables {
 		d.queries["delete_from_"+table] = d.bindings("DELETE FROM " + table + " WHERE session_id = ?1")
 	}
+	for _, table := range append([]snapshotTable{sessionSnapshot}, snapshotTables...) {
+		read, write := table.statements()
+		d.queries["snapshot_read_"+table.table] = d.bindings(read)
+		d.queries["snapshot_write_"+table.table] = d.bindings(write)
+	}
 	return d.loadMigrations()
 }
 
