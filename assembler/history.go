@@ -182,3 +182,31 @@ func (b *build) conversation() []model.Message {
 	}
 	return messages
 }
+
+// View is one runtime's view of the log: the filter of spec 01 §11.1 and the
+// window of §11.2.
+type View struct {
+	// IncludeSummaries keeps summaries beside a window. Defaults to false.
+	IncludeSummaries bool
+	// MaxTurns is the window; nil is the shared, un-windowed view.
+	MaxTurns      *int
+	RuntimeID     string
+	StoryRuntimes []string
+}
+
+// Shared says whether the view is the un-windowed one that triggers and awaits
+// compaction.
+func (v View) Shared() bool { return v.MaxTurns == nil }
+
+// Of gives the rows and summaries that the runtime is shown.
+func (v View) Of(rows []session.Message, summaries []session.Summary) ([]session.Message, []session.Summary) {
+	rows = FilterHistory(rows, v.RuntimeID, v.StoryRuntimes)
+	if v.Shared() {
+		return rows, summaries
+	}
+	rows = Window(rows, *v.MaxTurns)
+	if !v.IncludeSummaries {
+		summaries = nil
+	}
+	return rows, summaries
+}

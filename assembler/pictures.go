@@ -3,6 +3,7 @@ package assembler
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 
 	"github.com/covel-engine/covel/assembler/ordered"
 	"github.com/covel-engine/covel/locale"
@@ -168,4 +169,43 @@ func hasMediaRef(m model.Message) bool {
 		}
 	}
 	return false
+}
+
+// MaxPictureBytes bounds a picture that is sent: 5 MB as base64, the tightest
+// limit of the providers.
+const MaxPictureBytes = 3_750_000
+
+// PictureAsset is what is known about a stored picture before it is sent.
+type PictureAsset struct {
+	// Found says that a media store is there and holds it; Referenced that this
+	// session refers to it.
+	Found      bool
+	Referenced bool
+	Mime       string
+	// Declared and Actual are sizes in bytes.
+	Declared int64
+	Actual   int64
+}
+
+// CheckPicture gives the media type to send, or the reason why the picture is
+// not sent (spec 01 §13.3).
+func CheckPicture(a PictureAsset) (mediaType, reason string) {
+	mime, _, _ := strings.Cut(a.Mime, ";")
+	mime = strings.ToLower(strings.TrimSpace(mime))
+	switch {
+	case !a.Found:
+		return "", "not in the media store"
+	case !a.Referenced:
+		return "", "not referenced by this session"
+	case min(a.Declared, a.Actual) <= 0:
+		return "", "empty"
+	case max(a.Declared, a.Actual) > MaxPictureBytes:
+		return "", "larger than " + strconv.Itoa(MaxPictureBytes) + " bytes"
+	}
+	switch mime {
+	case "image/png", "image/jpeg", "image/webp", "image/gif":
+		return mime, ""
+	default:
+		return "", "media type " + strconv.Quote(a.Mime) + " is not sent"
+	}
 }
