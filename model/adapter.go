@@ -4,7 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"sync"
 	"time"
+
+	"github.com/covel-engine/covel/model/transport"
 )
 
 // Adapter speaks one wire protocol. It renders a request, sends it through
@@ -33,19 +36,20 @@ type Request struct {
 	// Fields are the free fields of the body: merged, checked, reasoning and
 	// sampling already in wire form, in a fixed order.
 	Fields *Fields
-	// Options are the provider options that the protocol knows.
-	Options map[string]json.RawMessage
 	// Choice is the tool choice to send, or nil to leave the field out.
 	Choice *Choice
 	// CacheKey is the prompt cache key to send, "" for none.
 	CacheKey          string
 	CacheHistoryMarks int
 	LateSystem        string
-	// ReasoningEffort is the effort that the body asks for, "" when it asks for none.
-	ReasoningEffort string
+	// History marks the messages that stood before the first late system message,
+	// in the order in which the caller gave them; nil without a late one.
+	History []bool
 	// InsertSchema asks for the schema instruction (spec 04 §14).
 	InsertSchema bool
-	// HTTP is the transport chain of spec 04 §1.3, bound to this call's budget.
+	// Memory outlives the call: what the process learnt of endpoints.
+	Memory *Memory
+	// HTTP sends through the transport chain of spec 04 §1.3.
 	HTTP *http.Client
 	// Ceiling is the time after which nothing of this call may be waited for.
 	Ceiling time.Time
@@ -53,6 +57,9 @@ type Request struct {
 	Warnings []Warning
 	// Record is what the call record will say; adapters fill Body and marks.
 	Record *RequestRecord
+
+	budget *Budget
+	calls  []*transport.Call
 }
 
 // Warn adds a warning to the result.
@@ -68,13 +75,15 @@ func (r *Request) Warn(kind, field, message string) {
 // Choice is a tool choice: a mode and a name, or a player's own in native
 // shape, which is sent as it is.
 type Choice struct {
-	Mode string // auto, none, required or named
+	Mode string
 	Name string
 	Raw  json.RawMessage
 }
 
-// Choice modes.
+// Choice modes. The default one, nobody's preference, is auto too, but a
+// protocol may leave it unsaid.
 const (
+	ChoiceDefault  = ""
 	ChoiceAuto     = "auto"
 	ChoiceNone     = "none"
 	ChoiceRequired = "required"
@@ -101,4 +110,16 @@ type Event struct {
 	Text   string
 	Call   ToolCall
 	Result *Result
+}
+
+// Memory is what the process learnt of endpoints; losing it does no harm.
+type Memory struct{ marks sync.Map }
+
+// Mark remembers a fact.
+func (m *Memory) Mark(fact string) { m.marks.Store(fact, true) }
+
+// Marked says whether a fact is remembered.
+func (m *Memory) Marked(fact string) bool {
+	_, ok := m.marks.Load(fact)
+	return ok
 }

@@ -175,6 +175,18 @@ func (b *Budget) deadlineError() *Error {
 	return b.exceeded("deadline")
 }
 
+// exceededBy repeats why a re-send was forbidden, with the last failure as cause.
+func (b *Budget) exceededBy(blocked error) *Error {
+	var e *Error
+	reason := "attempts"
+	if errors.As(blocked, &e) {
+		reason = e.Detail("reason")
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.exceeded(reason)
+}
+
 func (b *Budget) exceeded(reason string) *Error {
 	message := fmt.Sprintf("the request budget is used up: %d of %d attempts; raise limits.maxAttempts", b.attempts, b.maxAttempts)
 	if reason == "deadline" {

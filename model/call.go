@@ -14,6 +14,8 @@ type call struct {
 	params  *Params
 	budget  *Budget
 	onEvent func(Event) // nil: not streamed
+	object  bool        // object generation: no tools, no preferences, no cache key
+	slot    string
 	chain   []*bound
 
 	warnings []Warning
@@ -27,7 +29,7 @@ func (c *call) run(ctx context.Context) (*Result, error) {
 		if err := c.budget.Left(); err != nil {
 			return nil, err
 		}
-		req, err := c.prepare(b, i > 0)
+		req, err := c.prepare(ctx, b, i > 0)
 		if err != nil {
 			if i > 0 && errors.Is(err, errSkipTarget) {
 				continue
@@ -47,22 +49,7 @@ func (c *call) run(ctx context.Context) (*Result, error) {
 			break
 		}
 	}
-	if last.Code != CodeBudgetExceeded {
-		if err := c.exhausted(last); err != nil {
-			last = err
-		}
-	}
 	return nil, last
-}
-
-// exhausted turns the failure of the last target into REQUEST_BUDGET_EXCEEDED
-// when it was the budget that stopped its retries.
-func (c *call) exhausted(failure *Error) *Error {
-	var spent *Error
-	if errors.As(failure.Err, &spent) && spent.Code == CodeBudgetExceeded {
-		return spent
-	}
-	return nil
 }
 
 // refused completes the error of a request that was not sent.
@@ -117,9 +104,8 @@ func (c *call) attempt(ctx context.Context, b *bound, req *Request) (_ *Result, 
 	}
 	done := make(chan outcome, 1)
 	started := c.gateway.config.Clock.Now()
-	sender := c.gateway.bindTransport(watched, c, b, req)
 	go func() {
-		result, err := c.gateway.config.Adapters[b.target.Protocol].Send(sender, req, emit)
+		result, err := c.gateway.config.Adapters[b.target.Protocol].Send(watched, req, emit)
 		done <- outcome{result, err}
 	}()
 
@@ -171,6 +157,10 @@ func (c *call) failure(ctx, watched context.Context, b *bound, req *Request, out
 		}
 	}
 	e := Normalize(out.err)
+	if blocked := req.blocked(); blocked != nil && e.Code != CodeBudgetExceeded {
+		c.budget.failed(e)
+		e = c.budget.exceededBy(blocked)
+	}
 	e.Provider, e.Model = first(e.Provider, b.target.Provider), first(e.Model, b.target.Model)
 	redactError(e, req.Key)
 	return e
@@ -224,6 +214,7 @@ func (c *call) record(b *bound, req *Request, result *Result, failure *Error, st
 	if result != nil {
 		r.Usage, r.RawFinishReason = &result.Usage, result.RawFinishReason
 	}
+	req.noteSends()
 	if failure != nil {
 		r.Error = failure.Message
 		if u := usageOf(failure); u != nil {

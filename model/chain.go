@@ -16,7 +16,7 @@ func (g *Gateway) resolve(name string) (*Slot, error) {
 	if !ok {
 		return nil, Configf("slot %q: not in llm.toml, and no text slot could answer for it; configured: %s", name, strings.Join(g.config.Slots.Names(), ", "))
 	}
-	if _, told := g.warned.LoadOrStore(name+"\n"+s.Name, true); !told && g.config.OnWarning != nil && g.config.Slots.File != "" {
+	if g.config.OnWarning != nil && g.config.Slots.File != "" && g.firstTime(name+"\n"+s.Name) {
 		g.config.OnWarning(fmt.Sprintf("slot %q is not in llm.toml; slot %q answers for it", name, s.Name))
 	}
 	return s, nil

@@ -2,16 +2,14 @@ package model
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"slices"
 	"strings"
-	"syscall"
+
+	"github.com/covel-engine/covel/model/transport"
 )
 
 // Normalize gives an error its type: typed errors pass unchanged, raw
@@ -22,39 +20,15 @@ func Normalize(err error) *Error {
 	if errors.As(err, &e) {
 		return e
 	}
+	var refused *transport.RefusedError
+	if errors.As(err, &refused) {
+		return &Error{Code: CodeConfig, Message: "baseUrl: " + refused.Error(), Err: err}
+	}
 	return &Error{Code: CodeProvider, Message: innermost(err).Error(), Retriable: LinkFailure(err), Err: err}
 }
 
-// LinkFailure says whether an error is a known failure of the link, after which
-// the same bytes may be sent again: refused, reset, broken pipe, closed before
-// an answer, temporary DNS failure.
-func LinkFailure(err error) bool {
-	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return false
-	}
-	var certificate *tls.CertificateVerificationError
-	var expired x509.CertificateInvalidError
-	var authority x509.UnknownAuthorityError
-	var hostname x509.HostnameError
-	if errors.As(err, &certificate) || errors.As(err, &expired) || errors.As(err, &authority) || errors.As(err, &hostname) {
-		return false
-	}
-	var dns *net.DNSError
-	if errors.As(err, &dns) {
-		return dns.IsTemporary && !dns.IsTimeout
-	}
-	var timeout net.Error
-	if errors.As(err, &timeout) && timeout.Timeout() {
-		return false
-	}
-	for _, target := range []error{syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.EPIPE, syscall.ECONNABORTED, io.EOF, io.ErrUnexpectedEOF} {
-		if errors.Is(err, target) {
-			return true
-		}
-	}
-	text := innermost(err).Error()
-	return strings.Contains(text, "server closed idle connection") || strings.Contains(text, "http2: server sent GOAWAY")
-}
+// LinkFailure says whether an error is a known failure of the link.
+func LinkFailure(err error) bool { return transport.LinkFailure(err) }
 
 // innermost unwraps to the cause that says most.
 func innermost(err error) error {

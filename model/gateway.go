@@ -2,16 +2,22 @@ package model
 
 import (
 	"context"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"sync"
+
+	"github.com/covel-engine/covel/model/transport"
 )
 
 // Gateway takes logical calls on slots (spec 04 §6). It is safe for concurrent
 // use. Its memory is only the marks of what was warned about already.
 type Gateway struct {
 	config Config
-	warned sync.Map // name + "\n" + slot → true
+	client *http.Client
+	guard  *transport.Guard // nil with a transport of the caller's own
+	memory Memory
+	warned sync.Map // subject → true
 }
 
 // Config assembles a Gateway.
@@ -21,6 +27,9 @@ type Config struct {
 	Adapters map[string]Adapter
 	// Clock times budgets and waits. Defaults to the machine's clock.
 	Clock Clock
+	// Count counts a text's tokens with a named tokenizer. Defaults to
+	// EstimateTokens for every name.
+	Count func(tokenizer, text string) int
 	// Dial opens a checked address. Defaults to a net.Dialer with 10 s.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// ForbidLoopback refuses localhost, as COVEL_LLM_ALLOW_LOOPBACK=false asks.
@@ -35,6 +44,9 @@ type Config struct {
 	Keys func(provider string) (string, error)
 	// Lookup resolves a host name. Defaults to the machine's resolver.
 	Lookup func(ctx context.Context, host string) ([]net.IP, error)
+	// Media gives the bytes of a media reference. Defaults to none: a reference is
+	// then refused.
+	Media func(ctx context.Context, ref string) (data []byte, mediaType string, err error)
 	// NoRetry sends each request once, as COVEL_LLM_RETRY_DISABLED=1 asks.
 	// Defaults to false.
 	NoRetry bool
@@ -77,16 +89,34 @@ func NewGateway(c Config) (*Gateway, error) {
 	if c.Keys == nil {
 		c.Keys = EnvironmentKeys
 	}
+	if c.Count == nil {
+		c.Count = func(_, text string) int { return EstimateTokens(text) }
+	}
+	if c.Jitter == nil {
+		c.Jitter = func() float64 { return 0.75 + rand.Float64()/2 }
+	}
 	g := &Gateway{config: c}
-	g.config.Transport = g.connection()
+	base := c.Transport
+	if base == nil {
+		g.guard = transport.NewGuard(transport.GuardConfig{Dial: c.Dial, ForbidLoopback: c.ForbidLoopback, Lookup: c.Lookup})
+		base = g.guard
+	}
+	g.client = transport.Client(transport.New(transport.Config{Base: base, Clock: c.Clock, Jitter: c.Jitter, NoRetry: c.NoRetry}))
 	return g, nil
+}
+
+// Close closes connections that no call uses.
+func (g *Gateway) Close() {
+	if g.guard != nil {
+		g.guard.CloseIdleConnections()
+	}
 }
 
 // Call makes one logical call; see Caller. With a nil onDelta the reply is not
 // streamed.
 func (g *Gateway) Call(ctx context.Context, slot string, params Params, onDelta func(Delta)) (*Result, error) {
 	if onDelta == nil {
-		return g.run(ctx, slot, params, nil)
+		return g.run(ctx, slot, params, nil, false)
 	}
 	return g.Stream(ctx, slot, params, func(e Event) {
 		switch e.Kind {
@@ -102,7 +132,7 @@ func (g *Gateway) Call(ctx context.Context, slot string, params Params, onDelta 
 // Stream makes one streamed call and gives every event, the last one being
 // done. Tool calls come after the terminal event of the provider only.
 func (g *Gateway) Stream(ctx context.Context, slot string, params Params, onEvent func(Event)) (*Result, error) {
-	result, err := g.run(ctx, slot, params, onEvent)
+	result, err := g.run(ctx, slot, params, onEvent, false)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +143,7 @@ func (g *Gateway) Stream(ctx context.Context, slot string, params Params, onEven
 }
 
 // run follows the chain until a target answers (spec 04 §6.1).
-func (g *Gateway) run(ctx context.Context, slot string, params Params, onEvent func(Event)) (*Result, error) {
+func (g *Gateway) run(ctx context.Context, slot string, params Params, onEvent func(Event), object bool) (*Result, error) {
 	budget := params.Budget
 	if budget == nil {
 		var err error
@@ -125,7 +155,7 @@ func (g *Gateway) run(ctx context.Context, slot string, params Params, onEvent f
 	if err != nil {
 		return nil, err
 	}
-	call := &call{gateway: g, params: &params, budget: budget, onEvent: onEvent, chain: chain}
+	call := &call{gateway: g, slot: slot, params: &params, budget: budget, onEvent: onEvent, chain: chain, object: object}
 	return call.run(ctx)
 }
 

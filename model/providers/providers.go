@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 
 	"github.com/covel-engine/covel/model"
+	"github.com/covel-engine/covel/model/openai"
 	"github.com/covel-engine/covel/model/scripted"
 )
 
@@ -89,6 +90,7 @@ func New(c Config) (*model.Gateway, []string, error) {
 // Adapters gives an adapter of every protocol; scripts are looked for in dir.
 func Adapters(dir string) map[string]model.Adapter {
 	return map[string]model.Adapter{
+		model.ProtocolChat:     openai.Chat{},
 		model.ProtocolScripted: scripted.New(scripted.Config{Dir: dir}),
 	}
 }
