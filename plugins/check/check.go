@@ -1,0 +1,133 @@
+// Package check is what covel check does: it examines author packages beside
+// the embedded ones and prints every finding (spec 05 §17).
+//
+//	errors, warnings, err := check.Plugin(os.Stdout, "my-plugins/weather")
+//	if err != nil {
+//		return err // wrong usage or an unreadable directory: exit code 2
+//	}
+//	if errors > 0 {
+//		os.Exit(1)
+//	}
+package check
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/covel-engine/covel/plugin"
+	"github.com/covel-engine/covel/plugin/source"
+	"github.com/covel-engine/covel/plugins"
+	"github.com/covel-engine/covel/world"
+	"github.com/covel-engine/covel/worlds"
+)
+
+// ErrUsage is a call without a directory.
+var ErrUsage = errors.New("name at least one package directory")
+
+// Plugin checks plugin packages, each beside the embedded ones and standing in
+// for one of its id. Nothing is printed when err is not nil.
+func Plugin(w io.Writer, dirs ...string) (errs, warnings int, err error) {
+	return run(w, dirs, func(batch []string) ([]source.Finding, error) {
+		_, findings, err := plugin.Load(plugin.Config{
+			Bundled: plugins.FS(), Handlers: plugins.Handlers(), Packages: batch, Strict: true,
+		})
+		return findings, err
+	})
+}
+
+// World checks world packs like Plugin, their data against the embedded
+// plugins' schemas.
+func World(w io.Writer, dirs ...string) (errs, warnings int, err error) {
+	gen, _, err := plugin.Load(plugin.Config{Bundled: plugins.FS(), Handlers: plugins.Handlers()})
+	if err != nil {
+		return 0, 0, fmt.Errorf("load the embedded plugins: %w", err)
+	}
+	return run(w, dirs, func(batch []string) ([]source.Finding, error) {
+		_, findings, err := world.Load(world.Config{Bundled: worlds.FS(), Packages: batch, Plugins: gen})
+		return findings, err
+	})
+}
+
+func run(w io.Writer, dirs []string, load func([]string) ([]source.Finding, error)) (errs, warnings int, err error) {
+	if len(dirs) == 0 {
+		return 0, 0, ErrUsage
+	}
+	for _, dir := range dirs {
+		info, err := os.Stat(dir)
+		if err != nil {
+			return 0, 0, fmt.Errorf("directory %q can not be read: %w", dir, err)
+		}
+		if !info.IsDir() {
+			return 0, 0, fmt.Errorf("%q is not a directory; name a package's directory", dir)
+		}
+	}
+	var all []source.Finding
+	for _, batch := range batches(dirs) {
+		findings, err := load(batch)
+		if err != nil {
+			return 0, 0, err
+		}
+		for _, f := range findings {
+			if !slices.Contains(batch, f.Package) {
+				continue // an embedded package
+			}
+			if len(dirs) > 1 {
+				f.Path = path.Join(filepath.ToSlash(f.Package), f.Path)
+			}
+			all = append(all, f)
+		}
+	}
+	source.Sort(all)
+	var out strings.Builder
+	for _, f := range all {
+		out.WriteString(f.String() + "\n")
+		if f.Severity == source.Error {
+			errs++
+		} else {
+			warnings++
+		}
+	}
+	fmt.Fprintf(&out, "%s, %s\n", count(errs, "error"), count(warnings, "warning"))
+	if _, err := io.WriteString(w, out.String()); err != nil {
+		return errs, warnings, fmt.Errorf("print findings: %w", err)
+	}
+	return errs, warnings, nil
+}
+
+// batches groups directories so that no two of one name, which would replace
+// each other, are loaded together; a directory named twice counts once.
+func batches(dirs []string) [][]string {
+	var out [][]string
+	seen := map[string]int{}
+	var done []string
+	for _, dir := range dirs {
+		if slices.Contains(done, dir) {
+			continue
+		}
+		done = append(done, dir)
+		name := filepath.Base(filepath.Clean(dir))
+		if abs, err := filepath.Abs(dir); err == nil {
+			name = filepath.Base(abs)
+		}
+		n := seen[name]
+		seen[name]++
+		if n == len(out) {
+			out = append(out, nil)
+		}
+		out[n] = append(out[n], dir)
+	}
+	return out
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
