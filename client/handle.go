@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/covel-engine/covel/session"
 	"github.com/covel-engine/covel/store"
 	"github.com/covel-engine/covel/turn"
 	"go.temporal.io/api/serviceerror"
@@ -19,10 +20,17 @@ type Handle struct {
 	RunID string
 
 	c *Client
+	// storyTurn is the turn whose story is streamed: while the session is being
+	// set up it is the continuation that opens the game.
+	storyTurn string
 }
 
-func (c *Client) handle(sessionID, turnID, runID string) *Handle {
-	return &Handle{SessionID: sessionID, TurnID: turnID, RunID: runID, c: c}
+func (c *Client) handle(s *session.Session, turnID, runID string) *Handle {
+	h := &Handle{SessionID: s.ID, TurnID: turnID, RunID: runID, c: c, storyTurn: turnID}
+	if s.Phase == session.PhaseSetup {
+		h.storyTurn = turn.ContinuationTurnID(turnID)
+	}
+	return h
 }
 
 // Wait waits for the end of the turn and reads its outcome. A turn that was
@@ -33,7 +41,10 @@ func (h *Handle) Wait(ctx context.Context) (turn.Outcome, error) {
 	if err := run.Get(ctx, &result); err != nil {
 		return turn.Outcome{}, h.runError(err)
 	}
-	outcome, err := h.c.Outcome(ctx, h.SessionID, h.TurnID)
+	outcome, err := h.c.Outcome(ctx, h.SessionID, result.TurnID)
+	if err == nil && result.SetupTurnID != "" {
+		outcome, err = h.c.withSetup(ctx, outcome, result.SetupTurnID)
+	}
 	if errors.Is(err, errNoRecord) {
 		// An empty result keeps no record (spec 03 §1.4).
 		return turn.Outcome{
@@ -100,6 +111,22 @@ func (h *Handle) runError(err error) error {
 	}
 	e.Session, e.Turn = h.SessionID, h.TurnID
 	return e
+}
+
+// withSetup puts the turn that ended the setup phase in front of the turn that
+// opened the game: the caller asked once and gets one outcome, under its own
+// turn id.
+func (c *Client) withSetup(ctx context.Context, opening turn.Outcome, setupTurnID string) (turn.Outcome, error) {
+	setup, err := c.Outcome(ctx, opening.SessionID, setupTurnID)
+	if err != nil {
+		return opening, err
+	}
+	opening.TurnID = setupTurnID
+	opening.Runtimes = append(setup.Runtimes, opening.Runtimes...)
+	opening.Suspensions = append(setup.Suspensions, opening.Suspensions...)
+	opening.Usage = setup.Usage.Add(opening.Usage)
+	opening.CostUSD += setup.CostUSD
+	return opening, nil
 }
 
 var errNoRecord = errors.New("no record of the turn")

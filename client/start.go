@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/covel-engine/covel/session"
 	"github.com/covel-engine/covel/store"
 	"github.com/covel-engine/covel/turn"
 	enumspb "go.temporal.io/api/enums/v1"
@@ -75,13 +76,13 @@ func (c *Client) StartTurn(ctx context.Context, req StartTurn) (*Handle, error) 
 	for {
 		run, err := c.cfg.Temporal.ExecuteWorkflow(ctx, options, turn.WorkflowTurn, in)
 		if err == nil {
-			return c.handle(in.SessionID, in.TurnID, run.GetRunID()), nil
+			return c.handle(&s, in.TurnID, run.GetRunID()), nil
 		}
 		var started *serviceerror.WorkflowExecutionAlreadyStarted
 		if !errors.As(err, &started) {
 			return nil, unavailable("start turn", err)
 		}
-		handle, busy, err := c.refused(ctx, in)
+		handle, busy, err := c.refused(ctx, &s, in)
 		if err != nil || handle != nil {
 			return handle, err
 		}
@@ -97,7 +98,7 @@ func (c *Client) StartTurn(ctx context.Context, req StartTurn) (*Handle, error) 
 // refused says what a refused start means: a handle to the same turn, an error
 // that is final, or busy, which a caller may wait out. All nil means that the
 // run has closed meanwhile.
-func (c *Client) refused(ctx context.Context, in turn.Input) (handle *Handle, busy, final error) {
+func (c *Client) refused(ctx context.Context, s *session.Session, in turn.Input) (handle *Handle, busy, final error) {
 	id := turn.WorkflowID(in.SessionID)
 	described, err := c.cfg.Temporal.DescribeWorkflowExecution(ctx, id, "")
 	if err != nil {
@@ -114,7 +115,7 @@ func (c *Client) refused(ctx context.Context, in turn.Input) (handle *Handle, bu
 	turnID, hash := runningTurn(running)
 	if turnID == in.TurnID {
 		if hash == in.Hash() {
-			return c.handle(in.SessionID, in.TurnID, running.GetExecution().GetRunId()), nil, nil
+			return c.handle(s, in.TurnID, running.GetExecution().GetRunId()), nil, nil
 		}
 		e := turn.Errorf("start turn", turn.CodeTurnIDConflict, "turn id %q is running with other input; use a new turn id", in.TurnID)
 		e.Session, e.Turn = in.SessionID, in.TurnID
@@ -124,6 +125,30 @@ func (c *Client) refused(ctx context.Context, in turn.Input) (handle *Handle, bu
 		"session %q is busy with turn %q; wait for it, abort it, or ask to wait for the session", in.SessionID, turnID)
 	e.Session, e.Turn = in.SessionID, turnID
 	return nil, e, nil
+}
+
+// Running finds the turn that a session is busy with; none is no_active_turn.
+func (c *Client) Running(ctx context.Context, sessionID string) (*Handle, error) {
+	s, err := c.Session(ctx, sessionID)
+	if err != nil {
+		return nil, err
+	}
+	none := turn.Errorf("find turn", turn.CodeNoActiveTurn, "no turn of session %q is running", sessionID)
+	none.Session = sessionID
+	described, err := c.cfg.Temporal.DescribeWorkflowExecution(ctx, turn.WorkflowID(sessionID), "")
+	var gone *serviceerror.NotFound
+	switch {
+	case errors.As(err, &gone):
+		return nil, none
+	case err != nil:
+		return nil, unavailable("find turn", err)
+	}
+	running := described.GetWorkflowExecutionInfo()
+	if running.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+		return nil, none
+	}
+	turnID, _ := runningTurn(running)
+	return c.handle(&s, turnID, running.GetExecution().GetRunId()), nil
 }
 
 // runningTurn reads turn id and input hash off a running run.

@@ -36,7 +36,7 @@ func (h *Handle) StreamAfter(ctx context.Context, after stream.Cursor) iter.Seq2
 		}()
 		defer func() { cancel(); <-ended }()
 		at := after
-		for chunk, err := range hub.Follow(follow, h.SessionID, h.TurnID, after) {
+		for chunk, err := range hub.Follow(follow, h.SessionID, h.storyTurn, after) {
 			if err != nil {
 				if follow.Err() != nil && ctx.Err() == nil {
 					break
@@ -49,7 +49,7 @@ func (h *Handle) StreamAfter(ctx context.Context, after stream.Cursor) iter.Seq2
 				return
 			}
 		}
-		rest, err := hub.Read(ctx, h.SessionID, h.TurnID, at)
+		rest, err := hub.Read(ctx, h.SessionID, h.storyTurn, at)
 		if err != nil {
 			yield(stream.Chunk{}, err)
 			return

@@ -29,6 +29,7 @@ const (
 	ActivityFinishRuntime  = "FinishRuntime"
 	ActivityCommitTurn     = "CommitTurn"
 	ActivityFinishTurn     = "FinishTurn"
+	ActivityPlanFollowers  = "PlanFollowers"
 	ActivityRequestAbort   = "RequestAbort"
 )
 
@@ -69,6 +70,14 @@ func WorkflowID(sessionID string) string { return "session/" + sessionID }
 func StageWorkflowID(sessionID, turnID, stage string) string {
 	return WorkflowID(sessionID) + "/" + turnID + "/" + stage
 }
+
+// ContinuationTurnID is the turn that opens the game after the setup phase
+// ended in another turn (spec 03 §3.2).
+func ContinuationTurnID(turnID string) string { return turnID + ".opening" }
+
+// ContinuationExecutionID is the executionId of that turn: it runs in the same
+// workflow run.
+func ContinuationExecutionID(executionID string) string { return executionID + ".opening" }
 
 // RunID names the transcript of one runtime's run. It is the same on every
 // worker, so that a repeated activity finds what an earlier attempt stored.

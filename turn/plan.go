@@ -26,6 +26,8 @@ type Plan struct {
 	World       string      `json:"world"`
 	Phase       string      `json:"phase,omitempty"`
 	Stages      []StagePlan `json:"stages,omitempty"`
+	// Chain says that event followers may run after the stages (spec 03 §6).
+	Chain bool `json:"chain,omitempty"`
 	// Replayed is the stored status when Action is PlanReplay.
 	Replayed Status `json:"replayed,omitempty"`
 }

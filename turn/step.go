@@ -177,6 +177,9 @@ type CommitFacts struct {
 	AbortReason  string `json:"abortReason,omitempty"`
 	CostMicroUSD int64  `json:"costMicro,omitempty"`
 	Jobs         int    `json:"jobs,omitempty"`
+	// EnteredPlaying says that this commit ended the setup phase: the engine
+	// opens the game with a continuation (spec 03 §3.2).
+	EnteredPlaying bool `json:"playing,omitempty"`
 }
 
 // TurnResult is what workflow Turn answers: small; the story is read from the
@@ -191,4 +194,7 @@ type TurnResult struct {
 	Message      string         `json:"message,omitempty"`
 	Runtimes     []RuntimeFacts `json:"runtimes,omitempty"`
 	CostMicroUSD int64          `json:"costMicroUSD,omitempty"`
+	// SetupTurnID is the turn whose commit ended the setup phase, when TurnID is
+	// the continuation that followed it.
+	SetupTurnID string `json:"setupTurnId,omitempty"`
 }

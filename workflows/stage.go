@@ -119,7 +119,9 @@ func (r *runtimeRun) runFunction(ctx workflow.Context) error {
 // runAgent drives the agent loop: the machine says what to do next, this
 // coroutine does it and tells the machine what came of it.
 func (r *runtimeRun) runAgent(ctx workflow.Context) error {
-	machine := agentloop.New(*r.spec.Agent)
+	agent := *r.spec.Agent
+	agent.RuntimeID = r.spec.ID
+	machine := agentloop.New(agent)
 	command := machine.Start()
 	for {
 		switch {

@@ -31,6 +31,9 @@ func (w *Workflows) Turn(ctx workflow.Context, in turn.Input) (turn.TurnResult, 
 		return turn.TurnResult{}, err
 	}
 	result, err := t.run(ctx, work)
+	if err == nil && t.opens {
+		result, err = t.open(ctx, work, result)
+	}
 	if waitErr := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) }); waitErr != nil && err == nil {
 		err = waitErr
 	}
@@ -48,6 +51,32 @@ type turnRun struct {
 	facts   []turn.RuntimeFacts
 	closed  bool // the commit has begun: too late to abort
 	aborted bool
+	opens   bool // the commit ended the setup phase: a continuation follows
+}
+
+// open runs the continuation of a turn whose commit ended the setup phase, for
+// the same request and under the same lock (spec 03 §3.2).
+func (t *turnRun) open(ctx, work workflow.Context, setup turn.TurnResult) (turn.TurnResult, error) {
+	t.in = turn.Input{
+		SessionID:             t.in.SessionID,
+		TurnID:                turn.ContinuationTurnID(t.in.TurnID),
+		Origin:                turn.OriginContinuation,
+		PlayerMessage:         t.in.PlayerMessage,
+		Locale:                t.in.Locale,
+		UserSettings:          t.in.UserSettings,
+		ModelOverride:         t.in.ModelOverride,
+		RuntimeModelOverrides: t.in.RuntimeModelOverrides,
+		LogicalTurnID:         t.in.TurnID,
+		SuppressPlayerMessage: true,
+	}
+	t.scope.TurnID = t.in.TurnID
+	t.scope.ExecutionID = turn.ContinuationExecutionID(t.scope.ExecutionID)
+	t.plan, t.facts, t.closed, t.opens = turn.Plan{}, nil, false, false
+	result, err := t.run(ctx, work)
+	result.SetupTurnID = setup.TurnID
+	result.Runtimes = append(setup.Runtimes, result.Runtimes...)
+	result.CostMicroUSD += setup.CostMicroUSD
+	return result, err
 }
 
 // listen sets the handlers before the first await: a caller may abort a turn
@@ -96,13 +125,8 @@ func (t *turnRun) run(ctx, work workflow.Context) (turn.TurnResult, error) {
 		return turn.TurnResult{}, err
 	}
 	end := turn.CommitInput{Scope: t.scope}
-	for _, stage := range t.plan.Stages {
-		if err := t.runStage(work, stage); err != nil {
-			if !t.aborted {
-				end.Code, end.Message = failure(err)
-			}
-			break
-		}
+	if err := t.runStages(work); err != nil && !t.aborted {
+		end.Code, end.Message = failure(err)
 	}
 	end.Aborted = t.aborted
 	t.stage, t.closed = "commit", true
@@ -112,9 +136,12 @@ func (t *turnRun) run(ctx, work workflow.Context) (turn.TurnResult, error) {
 		return turn.TurnResult{}, failTurn(err)
 	}
 	t.stage = ""
-	result := t.result(committed)
+	t.opens = committed.EnteredPlaying && t.in.Origin == turn.OriginPlayer
 	t.describe(ctx)
-	return result, t.conclude(ctx, committed)
+	if t.opens {
+		return t.result(committed), nil
+	}
+	return t.result(committed), t.conclude(ctx, committed)
 }
 
 func (t *turnRun) commit(ctx workflow.Context, req turn.CommitInput) (turn.CommitFacts, error) {
@@ -126,6 +153,32 @@ func (t *turnRun) commit(ctx workflow.Context, req turn.CommitInput) (turn.Commi
 	after := t.w.storeContext(ctx, t.w.cfg.CommitTimeout, "tell listeners")
 	err := workflow.ExecuteLocalActivity(after, turn.ActivityFinishTurn, t.scope).Get(ctx, nil)
 	return facts, err
+}
+
+// maxChainDepth bounds the event chain (spec 03 §6).
+const maxChainDepth = 8
+
+// runStages runs the planned stages, then the event chain depth by depth.
+func (t *turnRun) runStages(ctx workflow.Context) error {
+	for _, stage := range t.plan.Stages {
+		if err := t.runStage(ctx, stage); err != nil {
+			return err
+		}
+	}
+	for depth := 1; t.plan.Chain && depth <= maxChainDepth; depth++ {
+		var next turn.StagePlan
+		local := t.w.storeContext(ctx, t.w.cfg.PrepareTimeout, "plan event followers")
+		if err := workflow.ExecuteLocalActivity(local, turn.ActivityPlanFollowers, t.scope, depth).Get(ctx, &next); err != nil {
+			return err
+		}
+		if len(next.Levels) == 0 {
+			return nil
+		}
+		if err := t.runStage(ctx, next); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // runStage runs one stage as a child workflow and keeps its runtimes' facts.

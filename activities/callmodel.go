@@ -1,0 +1,320 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/covel-engine/covel/model"
+	"github.com/covel-engine/covel/plugin"
+	"github.com/covel-engine/covel/store"
+	"github.com/covel-engine/covel/stream"
+	"github.com/covel-engine/covel/tool"
+	"github.com/covel-engine/covel/trace"
+	"github.com/covel-engine/covel/turn"
+	"go.temporal.io/sdk/activity"
+)
+
+// heartbeatEvery is how often a model call tells Temporal that it lives. It
+// comes from a ticker, not from stream events (spec 04 §1.4).
+const heartbeatEvery = 2 * time.Second
+
+// replyEntry is a model's reply in a transcript: the message, and the facts
+// that a repeat of the activity must answer again without another call.
+type replyEntry struct {
+	model.Message
+	Meta replyMeta `json:"meta"`
+}
+
+type replyMeta struct {
+	Finish       string     `json:"finish"`
+	Usage        turn.Usage `json:"usage"`
+	CostMicroUSD int64      `json:"costMicro,omitempty"`
+	ClockMs      int64      `json:"clock,omitempty"`
+	DurationMs   int64      `json:"ms"`
+}
+
+// CallModel makes one model call of a run: it assembles the context when the
+// run has none yet, sends it with what the run has added since, streams a
+// story's deltas, and appends the reply to the transcript. A reply that is
+// stored already, because a worker died after storing it, is answered without
+// a second call.
+func (a *Activities) CallModel(ctx context.Context, in turn.CallModelInput) (turn.StepOutcome, error) {
+	stop := heartbeat(ctx)
+	defer stop()
+	out, err := a.callModel(ctx, in)
+	return out, outcome(err)
+}
+
+func (a *Activities) callModel(ctx context.Context, in turn.CallModelInput) (turn.StepOutcome, error) {
+	ex, rt, err := a.runtime(ctx, in.Scope, in.RuntimeID)
+	if err != nil {
+		return turn.StepOutcome{}, err
+	}
+	replyAt := in.Length + len(in.Notes)
+	var reply replyEntry
+	done, err := a.entry(ctx, in.Scope, in.RuntimeID, replyAt, &reply)
+	if err != nil {
+		return turn.StepOutcome{}, err
+	}
+	base, err := a.contextOf(ctx, ex, rt, in.Stage)
+	if err != nil {
+		return turn.StepOutcome{}, err
+	}
+	added, err := a.transcript(ctx, in.Scope, in.RuntimeID, in.Length)
+	if err != nil {
+		return turn.StepOutcome{}, err
+	}
+	set := a.toolSet(ex, rt)
+	if !done {
+		notes := a.notes(ex, in.Notes)
+		call := &modelCall{a: a, ex: ex, rt: rt, in: in, base: base, set: set}
+		if reply, err = call.run(ctx, append(added, notes...)); err != nil {
+			return turn.StepOutcome{}, err
+		}
+		err = a.write(ctx, in.Scope, func(ctx context.Context, tx store.Tx) error {
+			for i, note := range notes {
+				if err := a.appendEntry(ctx, tx, in.Scope, in.RuntimeID, in.Length+i, note.Role, note); err != nil {
+					return err
+				}
+			}
+			if err := a.appendEntry(ctx, tx, in.Scope, in.RuntimeID, replyAt, model.RoleAssistant, reply); err != nil {
+				return err
+			}
+			return trace.Insert(ctx, tx, a.cfg.Now(), call.responded(reply))
+		})
+		if err != nil {
+			return turn.StepOutcome{}, err
+		}
+	}
+	return stepOutcome(rt, set, added, reply, replyAt+1)
+}
+
+// stepOutcome tells the agent loop what it must know of a reply.
+func stepOutcome(rt *plugin.Runtime, set tool.Set, added []model.Message, reply replyEntry, length int) (turn.StepOutcome, error) {
+	out := turn.StepOutcome{
+		Length:       length,
+		Finish:       reply.Meta.Finish,
+		HasText:      usableText(rt, reply.Content),
+		Usage:        reply.Meta.Usage,
+		CostMicroUSD: reply.Meta.CostMicroUSD,
+		ClockMs:      reply.Meta.ClockMs,
+	}
+	for i := range added {
+		out.Groups = out.Groups || added[i].Role == model.RoleTool
+	}
+	for _, c := range reply.ToolCalls {
+		out.Calls = append(out.Calls, turn.CallFact{
+			ID: c.ID, Name: c.Name, Hash: tool.ArgumentHash(c.Arguments), Remote: set.Remote(c.Name),
+		})
+	}
+	return out, nil
+}
+
+// usableText says whether a reply's text can be the run's answer: a story's
+// text must not be blank after sanitising (spec 03 §11.7).
+func usableText(rt *plugin.Runtime, text string) bool {
+	if rt.Story() {
+		text = tool.SanitiseStory(text)
+	}
+	return strings.TrimSpace(text) != ""
+}
+
+// notes renders the loop's fixed texts in the session's instruction language.
+// The text that asks a story runtime for its story comes as a system message,
+// like every other (spec 03 §11.2).
+func (a *Activities) notes(ex *execution, notes []turn.Note) []model.Message {
+	messages := make([]model.Message, len(notes))
+	for i, n := range notes {
+		messages[i] = model.Message{Role: model.RoleSystem, Content: a.cfg.Texts.Get(ex.lang, n.Text, n.Args)}
+	}
+	return messages
+}
+
+// modelCall is one logical call.
+type modelCall struct {
+	a    *Activities
+	ex   *execution
+	rt   *plugin.Runtime
+	in   turn.CallModelInput
+	base *runContext
+	set  tool.Set
+}
+
+func (c *modelCall) run(ctx context.Context, added []model.Message) (replyEntry, error) {
+	params := c.params(added)
+	ctx, stop := c.a.watchAbort(ctx, c.in.Scope)
+	defer stop()
+	started := c.a.cfg.Now()
+	var first time.Time
+	var onDelta func(model.Delta)
+	var deltas *stream.Stream
+	if c.rt.Story() {
+		var err error
+		key := store.StreamKey{SessionID: c.in.SessionID, TurnID: c.in.TurnID, RuntimeID: c.in.RuntimeID}
+		if deltas, err = c.a.cfg.Streams.Open(ctx, key, attempt(ctx)); err != nil {
+			return replyEntry{}, err
+		}
+		onDelta = func(d model.Delta) {
+			if first.IsZero() {
+				first = c.a.cfg.Now()
+			}
+			// The stored reply is what counts; a listener that cannot be told gets
+			// the whole text with the outcome.
+			_ = deltas.Write(ctx, d)
+		}
+	}
+	result, err := c.a.cfg.Model.Call(ctx, c.base.Head.Slot, params, onDelta)
+	if deltas != nil {
+		if closeErr := deltas.Close(context.WithoutCancel(ctx)); closeErr != nil {
+			c.a.cfg.Log.Sugar().Warnw("story deltas were not stored", "session", c.in.SessionID, "turn", c.in.TurnID, "error", closeErr)
+		}
+	}
+	if err != nil {
+		if errors.Is(context.Cause(ctx), errAborted) {
+			return replyEntry{}, errAborted
+		}
+		return replyEntry{}, err
+	}
+	ended := c.a.cfg.Now()
+	if err := c.recordRequest(ctx, params, result); err != nil {
+		return replyEntry{}, err
+	}
+	clock := ended.Sub(started)
+	if !first.IsZero() {
+		clock = first.Sub(started)
+	}
+	return replyEntry{
+		Message: c.message(result),
+		Meta: replyMeta{
+			Finish:       result.FinishReason,
+			Usage:        usage(result.Usage),
+			CostMicroUSD: microUSD(result.CostUSD),
+			ClockMs:      clock.Milliseconds(),
+			DurationMs:   ended.Sub(started).Milliseconds(),
+		},
+	}, nil
+}
+
+// message is the reply as the transcript keeps it. A reply cut at the output
+// limit keeps its text only: half a call must never be answered.
+func (c *modelCall) message(result *model.Result) model.Message {
+	m := model.Message{
+		Role:                 model.RoleAssistant,
+		Content:              result.Text,
+		ReasoningContent:     result.ReasoningContent,
+		ProviderContinuation: result.ProviderContinuation,
+	}
+	if result.FinishReason != model.FinishLength {
+		m.ToolCalls = result.ToolCalls
+	}
+	return m
+}
+
+func (c *modelCall) params(added []model.Message) model.Params {
+	messages := make([]model.Message, 0, 1+len(c.base.Messages)+len(added))
+	messages = append(messages, model.Message{Role: model.RoleSystem, Content: c.base.System})
+	messages = append(messages, c.base.Messages...)
+	messages = append(messages, added...)
+	p := model.Params{
+		Messages:       messages,
+		Tools:          c.base.Tools,
+		ResponseSchema: c.base.Head.ResponseSchema,
+		PromptCacheKey: cacheKey(c.in.SessionID, c.in.RuntimeID),
+		Identity: model.Identity{
+			SessionID: c.in.SessionID, RuntimeID: c.in.RuntimeID, Turn: c.ex.frozen.LogicalTurn, Step: c.in.Step, Slot: c.base.Head.Slot,
+		},
+	}
+	if agent := c.rt.Agent; agent != nil {
+		p.ReasoningOff = agent.ReasoningOff
+		p.ToolChoice = model.ToolChoice{Name: agent.ToolChoiceName, Required: agent.ToolChoiceRequired}
+	}
+	switch {
+	case c.in.ToolChoice == turn.ToolChoiceNone:
+		p.ToolChoice = model.ToolChoice{None: true}
+		p.Tools = nil
+	case c.in.ToolChoice == turn.ToolChoiceRequired && p.ToolChoice.Name == "":
+		p.ToolChoice = model.ToolChoice{Required: true}
+	}
+	return p
+}
+
+func (c *modelCall) recordRequest(ctx context.Context, params model.Params, result *model.Result) error {
+	return c.a.trace.RecordRequest(ctx, trace.Request{
+		Scope:       c.in.Scope,
+		RuntimeID:   c.in.RuntimeID,
+		Step:        c.in.Step,
+		LogicalTurn: c.ex.frozen.LogicalTurn,
+		Slot:        c.base.Head.Slot,
+		Records:     result.Records,
+		Tools:       params.Tools,
+		Messages:    params.Messages,
+		Concealed:   c.rt.IO.Concealed,
+	})
+}
+
+// responded is the trace event of a finished call.
+func (c *modelCall) responded(reply replyEntry) trace.Event {
+	payload := map[string]any{
+		"runtimeId": c.in.RuntimeID, "step": c.in.Step, "slot": c.base.Head.Slot, "finishReason": reply.Meta.Finish,
+		"usage": reply.Meta.Usage, "costMicroUSD": reply.Meta.CostMicroUSD, "durationMs": reply.Meta.DurationMs,
+		"toolCalls": len(reply.ToolCalls),
+	}
+	return trace.Event{
+		Scope: c.in.Scope, Type: trace.LLMResponded, Key: fmt.Sprintf("%s/%d", c.in.RuntimeID, c.in.Step), Payload: payload,
+	}
+}
+
+func usage(u model.Usage) turn.Usage {
+	out := turn.Usage{Input: u.InputTokens, Output: u.OutputTokens}
+	if u.CachedInputTokens != nil {
+		out.Cached = *u.CachedInputTokens
+	}
+	if u.CacheWriteInputTokens != nil {
+		out.CacheWrite = *u.CacheWriteInputTokens
+	}
+	return out
+}
+
+// microUSD rounds up to whole millionths, so that no call counts as free that is not.
+func microUSD(usd *float64) int64 {
+	if usd == nil {
+		return 0
+	}
+	return int64(math.Ceil(*usd*1e6 - 1e-9))
+}
+
+// attempt is the activity's attempt, from 1.
+func attempt(ctx context.Context) int {
+	if !activity.IsActivity(ctx) {
+		return 1
+	}
+	return int(activity.GetInfo(ctx).Attempt)
+}
+
+// heartbeat reports life until stop.
+func heartbeat(ctx context.Context) (stop func()) {
+	if !activity.IsActivity(ctx) || activity.GetInfo(ctx).HeartbeatTimeout == 0 {
+		return func() {}
+	}
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(heartbeatEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				activity.RecordHeartbeat(ctx)
+			}
+		}
+	}()
+	return func() { close(done); <-ended }
+}

@@ -1,0 +1,184 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/covel-engine/covel/plugin"
+	"github.com/covel-engine/covel/store"
+	"github.com/covel-engine/covel/turn"
+)
+
+// maxValueBytes bounds what a handler may answer: value, effects and proposals.
+const maxValueBytes = 1 << 20
+
+// functionAnswer is a function's recorded answer.
+type functionAnswer struct {
+	Result     plugin.FunctionResult `json:"result"`
+	Failed     string                `json:"failed,omitempty"` // a code
+	Message    string                `json:"message,omitempty"`
+	DurationMs int64                 `json:"ms"`
+}
+
+// RunFunction runs a function runtime and journals its result. The handler's
+// answer is recorded before the activity returns; a repeat gives it again.
+func (a *Activities) RunFunction(ctx context.Context, in turn.FunctionInput) (turn.RuntimeFacts, error) {
+	facts, err := a.runFunction(ctx, in)
+	return facts, outcome(err)
+}
+
+func (a *Activities) runFunction(ctx context.Context, in turn.FunctionInput) (turn.RuntimeFacts, error) {
+	ex, rt, err := a.runtime(ctx, in.Scope, in.RuntimeID)
+	if err != nil {
+		return turn.RuntimeFacts{}, err
+	}
+	if r := ex.result(rt.ID); r != nil {
+		return factsOf(r), nil
+	}
+	answer, err := a.callFunction(ctx, ex, rt, in.Stage)
+	if err != nil {
+		return turn.RuntimeFacts{}, err
+	}
+	r := a.newResult(ex, rt, in.Stage, in.Level)
+	r.DurationMs = answer.DurationMs
+	a.applyFunction(ex, rt, answer, r)
+	return a.settle(ctx, ex, r)
+}
+
+// callFunction gives the handler's answer, recorded once.
+func (a *Activities) callFunction(ctx context.Context, ex *execution, rt *plugin.Runtime, stage string) (functionAnswer, error) {
+	var answer functionAnswer
+	if ok, err := a.recorded(ctx, ex.scope, journalFunction, rt.ID, &answer); ok || err != nil {
+		return answer, err
+	}
+	handler, ok := ex.gen.Function(rt.ID)
+	if !ok {
+		return answer, turn.Errorf("run function", "runtime_not_found", "function %q has no handler in this program", rt.ID)
+	}
+	inputs, err := a.bind(ctx, ex, rt, stage)
+	if err != nil {
+		return answer, err
+	}
+	limit := time.Minute
+	if rt.Function.TimeoutMs > 0 {
+		limit = time.Duration(rt.Function.TimeoutMs) * time.Millisecond
+	}
+	watched, stop := a.watchAbort(ctx, ex.scope)
+	defer stop()
+	started := a.cfg.Now()
+	answer.Result, err = bounded(watched, limit, func(ctx context.Context) (plugin.FunctionResult, error) {
+		return handler(ctx, a.functionCall(ex, rt, inputs))
+	})
+	answer.DurationMs = a.cfg.Now().Sub(started).Milliseconds()
+	switch {
+	case errors.Is(context.Cause(watched), errAborted):
+		return answer, errAborted
+	case ctx.Err() != nil:
+		return answer, ctx.Err()
+	case err != nil:
+		answer = functionAnswer{Failed: turn.CodeHandlerError, Message: clip(err.Error()), DurationMs: answer.DurationMs}
+		var coded *turn.Error
+		if errors.As(err, &coded) {
+			answer.Failed = coded.Code
+		}
+	}
+	if size := answerSize(answer.Result); size > maxValueBytes {
+		answer = functionAnswer{
+			Failed:     turn.CodeHandlerError,
+			Message:    fmt.Sprintf("the answer has %d bytes; at most %d are taken", size, maxValueBytes),
+			DurationMs: answer.DurationMs,
+		}
+	}
+	err = a.write(ctx, ex.scope, func(ctx context.Context, tx store.Tx) error {
+		return a.record(ctx, tx, ex.scope, journalFunction, rt.ID, &answer)
+	})
+	return answer, err
+}
+
+func answerSize(r plugin.FunctionResult) int {
+	size := len(r.Value)
+	for _, p := range r.Proposals {
+		size += len(p.Payload)
+	}
+	if e := r.Effects; e != nil {
+		size += len(e.Interactions) + len(e.Notifications) + len(e.StatePatches) + len(e.PluginData) + len(e.Assets)
+		for _, event := range e.Events {
+			size += len(event.Data)
+		}
+	}
+	return size
+}
+
+// applyFunction turns an answer into the result (spec 05 §3.4).
+func (a *Activities) applyFunction(ex *execution, rt *plugin.Runtime, answer functionAnswer, r *turn.RuntimeResult) {
+	fail := func(code, message string) {
+		r.Status = turn.RuntimeFailed
+		r.Error = &turn.OutcomeError{Kind: turn.KindOf(code), Code: code, Message: message}
+	}
+	value := answer.Result.Value
+	if len(value) == 0 {
+		value = json.RawMessage("null")
+	}
+	switch {
+	case answer.Failed != "":
+		fail(answer.Failed, answer.Message)
+		return
+	case !json.Valid(value):
+		fail(turn.CodeOutputSchemaInvalid, "the value is no JSON")
+		return
+	}
+	if err := a.checkOutput(ex, rt, value); err != nil {
+		fail(turn.CodeOutputSchemaInvalid, clip(err.Error()))
+		return
+	}
+	r.Status = turn.RuntimeSuccess
+	r.Output, r.CanonicalValue = value, value
+	r.Effects = answer.Result.Effects
+	r.Completion = answer.Result.Completion
+	for i, p := range answer.Result.Proposals {
+		r.Proposals = append(r.Proposals, a.proposal(ex, rt, p, fmt.Sprintf("%s/%d", r.RunID, i)))
+	}
+}
+
+// checkOutput checks a value against the declared schema and the contract's
+// public one (spec 05 §3.2).
+func (a *Activities) checkOutput(ex *execution, rt *plugin.Runtime, value json.RawMessage) error {
+	for _, raw := range []json.RawMessage{rt.IO.Output.Schema, a.contractSchema(ex, rt)} {
+		if len(raw) == 0 {
+			continue
+		}
+		schema, err := ex.gen.Schema(raw)
+		if err != nil {
+			return err
+		}
+		if err := schema.Validate(value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *Activities) contractSchema(ex *execution, rt *plugin.Runtime) json.RawMessage {
+	m, ok := ex.gen.Plugin(rt.PluginID)
+	if !ok {
+		return nil
+	}
+	return m.Contracts[rt.IO.Output.Contract]
+}
+
+// proposal gives a write its envelope. Its id follows from the run, so a repeat
+// makes the same one.
+func (a *Activities) proposal(ex *execution, rt *plugin.Runtime, w plugin.ProposedWrite, key string) turn.Proposal {
+	return turn.Proposal{
+		ID:        "pr-" + resultID(key),
+		Type:      w.Type,
+		Source:    turn.ProposalSource{PluginID: rt.PluginID, RuntimeID: rt.ID},
+		TurnID:    ex.scope.TurnID,
+		SessionID: ex.scope.SessionID,
+		Payload:   w.Payload,
+		Timestamp: ex.frozen.StartedAt,
+	}
+}

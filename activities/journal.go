@@ -1,0 +1,54 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/covel-engine/covel/store"
+	"github.com/covel-engine/covel/turn"
+)
+
+// Kinds of journal entries.
+const (
+	journalPlan     = "plan"
+	journalResult   = "result"
+	journalTool     = "tool"
+	journalFunction = "function"
+	journalGuard    = "guard"
+	journalSetup    = "setup"
+	journalChain    = "chain"
+)
+
+// recorded reads a recorded answer into v.
+func (a *Activities) recorded(ctx context.Context, scope turn.Scope, kind, key string, v any) (bool, error) {
+	entry, ok, err := a.cfg.Store.JournalEntry(ctx, scope.SessionID, scope.ExecutionID, kind, key)
+	if err != nil || !ok {
+		return false, err
+	}
+	if err := json.Unmarshal(entry.Payload, v); err != nil {
+		return false, fmt.Errorf("journal %s %s of %s is unreadable: %w", kind, key, scope.ExecutionID, err)
+	}
+	return true, nil
+}
+
+// record stores an answer once, before its activity returns. When a repeat
+// finds one stored already, the stored one is read into v: it is the answer.
+func (a *Activities) record(ctx context.Context, tx store.Tx, scope turn.Scope, kind, key string, v any) error {
+	payload, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("journal %s %s: %w", kind, key, err)
+	}
+	stored, fresh, err := tx.PutJournal(ctx, store.JournalEntry{
+		SessionID:   scope.SessionID,
+		ExecutionID: scope.ExecutionID,
+		Kind:        kind,
+		Key:         key,
+		Payload:     payload,
+		CreatedAt:   a.cfg.Now(),
+	})
+	if err != nil || fresh {
+		return err
+	}
+	return json.Unmarshal(stored.Payload, v)
+}

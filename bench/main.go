@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"github.com/covel-engine/covel/client"
+)
+
+func main() {
+	turns := flag.Int("turns", 60, "turns to measure at concurrency 1")
+	load := flag.Int("load", 160, "turns to measure at concurrency 16")
+	messages := flag.Int("messages", 2000, "messages in the session of the second row")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, *turns, *load, *messages); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, turns, load, messages int) error {
+	rig, err := newRig(ctx)
+	if err != nil {
+		return err
+	}
+	defer rig.close()
+	w := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "messages\tp50 ms\tp95 ms\tturns/s x1\tturns/s x16\thistory B\tpayload B\tstore B\t")
+	for _, n := range []int{0, messages} {
+		row, err := rig.measure(ctx, n, turns, load)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%d\t%.0f\t%.0f\t%.1f\t%.1f\t%d\t%d\t%d\t\n", n, row.p50, row.p95, row.alone, row.loaded, row.history, row.payload, row.store)
+	}
+	return w.Flush()
+}
+
+// row is one line of the table.
+type row struct {
+	p50, p95                float64 // ms, one session
+	alone, loaded           float64 // turns a second
+	history, payload, store int64
+}
+
+const concurrency = 16
+
+func (r *rig) measure(ctx context.Context, messages, turns, load int) (row, error) {
+	var out row
+	id, err := r.session(ctx, messages)
+	if err != nil {
+		return out, err
+	}
+	for range 5 { // warm caches and pollers
+		if _, err := r.turn(ctx, id); err != nil {
+			return out, err
+		}
+	}
+	before := r.storeBytes()
+	var took []time.Duration
+	var last *client.Handle
+	started := time.Now()
+	for range turns {
+		begin := time.Now()
+		if last, err = r.turn(ctx, id); err != nil {
+			return out, err
+		}
+		took = append(took, time.Since(begin))
+	}
+	out.alone = float64(turns) / time.Since(started).Seconds()
+	out.store = (r.storeBytes() - before) / int64(turns)
+	slices.Sort(took)
+	out.p50 = milliseconds(took[len(took)/2])
+	out.p95 = milliseconds(took[len(took)*95/100])
+	if out.history, out.payload, err = r.historyBytes(ctx, last); err != nil {
+		return out, err
+	}
+	out.loaded, err = r.throughput(ctx, messages, load)
+	return out, err
+}
+
+// throughput plays turns in concurrent sessions.
+func (r *rig) throughput(ctx context.Context, messages, turns int) (float64, error) {
+	ids := make([]string, concurrency)
+	for i := range ids {
+		id, err := r.session(ctx, messages)
+		if err != nil {
+			return 0, err
+		}
+		ids[i] = id
+		if _, err := r.turn(ctx, id); err != nil {
+			return 0, err
+		}
+	}
+	errs := make([]error, concurrency)
+	var group sync.WaitGroup
+	started := time.Now()
+	for i, id := range ids {
+		group.Go(func() {
+			for range turns / concurrency {
+				if _, errs[i] = r.turn(ctx, id); errs[i] != nil {
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	took := time.Since(started)
+	for _, err := range errs {
+		if err != nil {
+			return 0, err
+		}
+	}
+	return float64(turns/concurrency*concurrency) / took.Seconds(), nil
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

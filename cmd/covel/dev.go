@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+)
+
+// ready is the line that `covel dev`, `covel worker` and `covel serve` print
+// when they can be used.
+type ready struct {
+	Event    string `json:"event"`
+	Temporal string `json:"temporal,omitempty"`
+	UI       string `json:"ui,omitempty"`
+	API      string `json:"api,omitempty"`
+	Worker   bool   `json:"worker"`
+	PID      int    `json:"pid"`
+}
+
+func newDev(c *console, set *settings) *cobra.Command {
+	var port, uiPort int
+	var noWorker bool
+	cmd := &cobra.Command{
+		Use:   "dev",
+		Short: "Run Temporal with its UI and a worker in this process",
+		Long: `Dev starts the embedded Temporal server with its web UI and, unless --no-worker
+is given, a worker on the embedded database. Other covel commands on the same
+data directory connect to it. Ctrl-C stops it cleanly.`,
+		Example: `  covel dev
+  covel dev --port 7233 --no-worker --json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx := cmd.Context()
+			e, err := openEngine(ctx, set, engineOptions{
+				grpcPort: port, noStore: noWorker, temporal: true, ui: true, uiPort: uiPort, wantEmbed: true, worker: !noWorker,
+			})
+			if err != nil {
+				return err
+			}
+			defer e.close()
+			return e.serveUntilDone(ctx, c, ready{
+				Event: "ready", Temporal: e.server.FrontendAddr, UI: e.server.UIAddr, Worker: !noWorker, PID: os.Getpid(),
+			})
+		},
+	}
+	cmd.Flags().IntVar(&port, "port", 0, "port of Temporal's gRPC API (default: any free one)")
+	cmd.Flags().IntVar(&uiPort, "ui-port", 0, "port of Temporal's web UI (default: any free one)")
+	cmd.Flags().BoolVar(&noWorker, "no-worker", false, "only Temporal; a `covel worker` elsewhere plays the turns")
+	return cmd
+}
+
+// serveUntilDone announces that the process can be used and waits for its end.
+func (e *engine) serveUntilDone(ctx context.Context, c *console, r ready) error {
+	for _, notice := range e.notices {
+		fmt.Fprintf(c.err, "covel: %s\n", notice)
+	}
+	if c.json {
+		if err := c.printJSON(r); err != nil {
+			return err
+		}
+	} else {
+		if r.Temporal != "" {
+			fmt.Fprintf(c.out, "Temporal  %s\n", r.Temporal)
+		}
+		if r.UI != "" {
+			fmt.Fprintf(c.out, "UI        %s\n", r.UI)
+		}
+		if r.API != "" {
+			fmt.Fprintf(c.out, "API       %s\n", r.API)
+		}
+		if r.Worker {
+			fmt.Fprintln(c.out, "Worker    polling")
+		}
+		fmt.Fprintln(c.out, "Ctrl-C stops.")
+	}
+	<-ctx.Done()
+	return nil
+}
