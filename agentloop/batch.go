@@ -75,26 +75,30 @@ func (m *Machine) note(call turn.CallFact, out turn.ToolOutcome) {
 	b := &m.batch
 	b.suspended = b.suspended || out.Suspended
 	b.terminated = b.terminated || out.Terminate
+	m.remember(call)
+	switch {
+	case out.Suspended:
+		return // no result yet: neither success nor failure
+	case !out.OK && (out.Code == turn.ResultDenied || out.Code == turn.ResultCancelled):
+		return // the record is "denied": neither success nor failure (spec 03 §11.3)
+	}
+	completing := slices.Contains(m.spec.AfterTools, name)
+	m.work.called(name, out.OK, completing, call.ID)
+	switch name {
+	case turn.ToolRuntimeDone:
+		b.finished = b.finished || out.OK
+	case turn.ToolSearchTools:
+	default:
+		b.completed = b.completed || out.OK && completing
+		b.failed = b.failed || !out.OK
+	}
+}
+
+// remember keeps the calls that loop detection compares.
+func (m *Machine) remember(call turn.CallFact) {
 	m.recent = append(m.recent, call)
 	if over := len(m.recent) - m.limits.window; over > 0 {
 		m.recent = m.recent[over:]
-	}
-	switch {
-	case out.Suspended:
-		// The call has no result yet: neither success nor failure.
-	case name == turn.ToolRuntimeDone:
-		b.finished = b.finished || out.OK
-	case name == turn.ToolSearchTools:
-	case out.OK:
-		m.work.succeeded(name)
-		if slices.Contains(m.spec.AfterTools, name) {
-			b.completed, m.work.completedBy = true, call.ID
-		}
-	case out.Code == turn.ResultDenied || out.Code == turn.ResultCancelled:
-		// The record is "denied": neither success nor failure (spec 03 §11.3).
-	default:
-		b.failed = true
-		m.work.failed(name)
 	}
 }
 
@@ -107,7 +111,6 @@ func (m *Machine) batchOver() Command {
 	case b.suspended:
 		return m.end(turn.EndingSuspended)
 	case b.finished:
-		m.work.done = true
 		return m.doneEnding()
 	case b.terminated:
 		return m.contractOr(turn.EndingTerminate, "T17")

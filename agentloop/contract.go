@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/covel-engine/covel/continuation"
 	"github.com/covel-engine/covel/turn"
 )
 
@@ -16,21 +17,31 @@ const (
 
 // work is what the run's tool calls achieved, as contracts see it.
 type work struct {
+	calls    []continuation.CompletionCall
 	business bool
 	done     bool // runtime-done succeeded
 	// completedBy is the latest successful completing call.
 	completedBy string
+	completed   bool
 	// open are the tools whose latest attempt failed, in order of failing.
 	open []string
 }
 
-func (w *work) succeeded(tool string) {
-	w.business = true
-	w.open = slices.DeleteFunc(w.open, func(t string) bool { return t == tool })
-}
-
-func (w *work) failed(tool string) {
-	if !slices.Contains(w.open, tool) {
+// called books one executed call. Only business calls count for contracts.
+func (w *work) called(tool string, success, completing bool, id string) {
+	done := tool == turn.ToolRuntimeDone
+	w.calls = append(w.calls, continuation.CompletionCall{Name: tool, Success: success, Done: done})
+	switch {
+	case done:
+		w.done = w.done || success
+	case tool == turn.ToolSearchTools:
+	case success:
+		w.business = true
+		w.open = slices.DeleteFunc(w.open, func(t string) bool { return t == tool })
+		if completing {
+			w.completed, w.completedBy = true, id
+		}
+	case !slices.Contains(w.open, tool):
 		w.open = append(w.open, tool)
 	}
 }
@@ -44,7 +55,7 @@ func (m *Machine) unmet() string {
 		}
 	case requireExplicit:
 		switch {
-		case m.work.completedBy == "" && !m.work.done:
+		case !m.work.completed && !m.work.done:
 			return "neither a completing tool nor runtime-done succeeded"
 		case len(m.work.open) > 0:
 			return "the latest call of " + strings.Join(m.work.open, ", ") + " failed"
@@ -81,11 +92,20 @@ func (m *Machine) broken(why string) Command {
 	return m.fail(code, fmt.Sprintf("agent.loop.completion.require is %s, but %s", m.spec.Require, why))
 }
 
-// toolsNote is a correction that names the completing tools, if any.
+// toolsNote is a correction that names tools: the completing ones, else those
+// that would do.
 func (m *Machine) toolsNote(id string) turn.Note {
-	note := turn.Note{Text: id}
-	if len(m.spec.AfterTools) > 0 {
-		note.Args = map[string]string{"tools": "`" + strings.Join(m.spec.AfterTools, "`, `") + "`"}
+	names := m.spec.AfterTools
+	switch {
+	case len(names) > 0:
+	case id == "T18":
+		names = []string{turn.ToolRuntimeDone}
+	default:
+		names = m.spec.Tools
 	}
-	return note
+	tools := "…"
+	if len(names) > 0 {
+		tools = "`" + strings.Join(names, "`, `") + "`"
+	}
+	return turn.Note{Text: id, Args: map[string]string{"tools": tools}}
 }

@@ -121,7 +121,7 @@ func (m *Machine) finalizerAllowed() bool {
 // (spec 03 §11.4), so that no prose could help.
 func (m *Machine) outputIsToolData() bool {
 	return m.spec.HasSchema && !m.spec.Story && m.spec.Require == requireToolUse &&
-		len(m.spec.AfterTools) > 0 && m.work.completedBy == ""
+		len(m.spec.AfterTools) > 0 && !m.work.completed
 }
 
 func (m *Machine) askFinalizer(cause failure) Command {

@@ -3,6 +3,7 @@ package agentloop
 import (
 	"slices"
 
+	"github.com/covel-engine/covel/continuation"
 	"github.com/covel-engine/covel/turn"
 )
 
@@ -23,8 +24,23 @@ type CompletedCall struct {
 	ID      string
 	Name    string
 	Success bool
-	// Denied calls are neither success nor failure.
-	Denied bool
+}
+
+// SeedOf reads a continuation. Hash identifies the arguments of a call, as in
+// turn.CallFact; the resumed transcript keeps the entries of the frozen one.
+func SeedOf(p continuation.Payload, hash func(arguments string) string) Seed {
+	s := Seed{Length: p.Transcript.Length, CapturedAt: p.CapturedAt, Parts: p.Parts, Groups: p.SuspendToolCallID != ""}
+	lastID := map[string]string{} // by tool, of its latest success
+	for _, r := range p.ToolCallsSoFar {
+		if r.OK {
+			lastID[r.Name] = r.ID
+		}
+		s.Recent = append(s.Recent, turn.CallFact{ID: r.ID, Name: r.Name, Hash: hash(string(r.Arguments))})
+	}
+	for _, c := range p.CompletionCalls {
+		s.Calls = append(s.Calls, CompletedCall{ID: lastID[c.Name], Name: c.Name, Success: c.Success})
+	}
+	return s
 }
 
 // Resume makes the machine of a resumed run.
@@ -34,23 +50,18 @@ func Resume(spec turn.AgentSpec, seed Seed) *Machine {
 	m.captured = seed.CapturedAt
 	m.parts = slices.Clone(seed.Parts)
 	m.groups = seed.Groups
-	m.recent = slices.Clone(seed.Recent)
-	if over := len(m.recent) - m.limits.window; over > 0 {
-		m.recent = m.recent[over:]
+	for _, c := range seed.Recent {
+		m.remember(c)
 	}
 	for _, c := range seed.Calls {
-		switch {
-		case c.Denied || c.Name == turn.ToolSearchTools:
-		case c.Name == turn.ToolRuntimeDone:
-			m.work.done = m.work.done || c.Success
-		case c.Success:
-			m.work.succeeded(c.Name)
-			if slices.Contains(spec.AfterTools, c.Name) {
-				m.work.completedBy = c.ID
-			}
-		default:
-			m.work.failed(c.Name)
-		}
+		m.work.called(c.Name, c.Success, slices.Contains(spec.AfterTools, c.Name), c.ID)
 	}
 	return m
+}
+
+// CompletionCalls gives the executed calls of this run, those of its seed
+// first: completionCalls of a continuation. Denied and cancelled calls are not
+// among them.
+func (m *Machine) CompletionCalls() []continuation.CompletionCall {
+	return slices.Clone(m.work.calls)
 }

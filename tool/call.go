@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/covel-engine/covel/continuation"
 	"github.com/covel-engine/covel/plugin"
 	"github.com/covel-engine/covel/turn"
 )
@@ -96,7 +97,7 @@ func (s Set) Run(ctx context.Context, call Call) Outcome {
 	}
 	switch {
 	case result.suspend != nil:
-		out.Result = suspended
+		out.Result = continuation.Placeholder
 	case result.text != "":
 		out.Result = result.text
 	default:

@@ -55,9 +55,6 @@ func success(summary string, data json.RawMessage, staged string) (string, error
 // order in which it was written (spec 01 §9).
 func modelJSON(data json.RawMessage) (json.RawMessage, error) { return assembler.ModelFacingJSON(data) }
 
-// suspended is the placeholder result of a call that suspends (spec 03 §12.1).
-const suspended = `{"suspended":true}`
-
 // Cancelled answers a call that is not run. Because is turn.CancelSuspended or
 // turn.CancelTerminated.
 func Cancelled(because string) Outcome {

@@ -73,8 +73,11 @@ type AgentSpec struct {
 	LoopDetection *int     `json:"loopDetection,omitempty"`
 	Require       string   `json:"require,omitempty"` // "", tool-use, explicit
 	AfterTools    []string `json:"afterTools,omitempty"`
-	Finalizer     bool     `json:"finalizer,omitempty"`
-	HasSchema     bool     `json:"hasSchema,omitempty"`
+	// Tools are the runtime's own tools for the correction of a tool-use
+	// contract without afterTools; empty otherwise.
+	Tools     []string `json:"tools,omitempty"`
+	Finalizer bool     `json:"finalizer,omitempty"`
+	HasSchema bool     `json:"hasSchema,omitempty"`
 	// OffersDone says that runtime-done is offered (spec 01 §5).
 	OffersDone bool `json:"offersDone,omitempty"`
 	// Windowed agents neither ask nor wait at the compaction barrier.
