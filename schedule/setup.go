@@ -88,6 +88,11 @@ func unfinishedSetup(runtimes []Runtime, setup SetupMap) []Runtime {
 	return list
 }
 
+// SetupFinished says whether every active setup runtime is done.
+func SetupFinished(runtimes []Runtime, setup SetupMap) bool {
+	return len(unfinishedSetup(runtimes, setup)) == 0
+}
+
 // setupCycles finds the runnable setup runtimes that wait for each other
 // through needs of scope session.
 func setupCycles(pending []Runtime) []SetupBlock {
