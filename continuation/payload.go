@@ -3,9 +3,7 @@ package continuation
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 
 	"github.com/covel-engine/covel/plugin"
 	"github.com/covel-engine/covel/turn"
@@ -114,9 +112,6 @@ func Thaw(raw json.RawMessage) (Payload, error) {
 	d.DisallowUnknownFields()
 	if err := d.Decode(&p); err != nil {
 		return Payload{}, malformed("", "%v", err)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return Payload{}, malformed("", "there is more than one JSON value")
 	}
 	return p, p.check()
 }
