@@ -59,7 +59,9 @@ type Request struct {
 	Record *RequestRecord
 
 	budget *Budget
+	chain  transport.Config
 	calls  []*transport.Call
+	count  func(text string) int
 }
 
 // Warn adds a warning to the result.
@@ -71,6 +73,44 @@ func (r *Request) Warn(kind, field, message string) {
 	}
 	r.Warnings = append(r.Warnings, Warning{Kind: kind, Field: field, Message: message})
 }
+
+// BodySize estimates a body's bytes, so that its buffer rarely grows.
+func (r *Request) BodySize() int {
+	size := 4096 + len(r.Schema)*2
+	for i := range r.Messages {
+		m := &r.Messages[i]
+		size += len(m.Content) + len(m.ReasoningContent) + 96
+		for _, p := range m.Parts {
+			size += len(p.Text) + len(p.Image) + 96
+		}
+		for _, c := range m.ToolCalls {
+			size += len(c.Arguments) + 128
+		}
+		if m.ProviderContinuation != nil {
+			for _, item := range m.ProviderContinuation.Items {
+				size += len(item)
+			}
+		}
+	}
+	for _, t := range r.Tools {
+		size += len(t.Parameters) + len(t.Description) + 128
+	}
+	return size + size/16 // escapes
+}
+
+// Via gives a client whose transport chain ends in base instead of the
+// network; for adapters that answer themselves.
+func (r *Request) Via(base http.RoundTripper) *http.Client {
+	c := r.chain
+	c.Base = base
+	return transport.Client(transport.New(c))
+}
+
+// Attempts is the number of sends that the call's budget has counted so far.
+func (r *Request) Attempts() int { return r.budget.Attempts() }
+
+// Count counts a text with the target's tokenizer.
+func (r *Request) Count(text string) int { return r.count(text) }
 
 // Choice is a tool choice: a mode and a name, or a player's own in native
 // shape, which is sent as it is.

@@ -2,6 +2,7 @@ package model
 
 import (
 	"context"
+	"encoding/json"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -15,9 +16,11 @@ import (
 type Gateway struct {
 	config Config
 	client *http.Client
-	guard  *transport.Guard // nil with a transport of the caller's own
-	memory Memory
-	warned sync.Map // subject → true
+	// chainConfig is what client's transport was made of.
+	chainConfig transport.Config
+	guard       *transport.Guard // nil with a transport of the caller's own
+	memory      Memory
+	warned      sync.Map // subject → true
 }
 
 // Config assembles a Gateway.
@@ -101,7 +104,8 @@ func NewGateway(c Config) (*Gateway, error) {
 		g.guard = transport.NewGuard(transport.GuardConfig{Dial: c.Dial, ForbidLoopback: c.ForbidLoopback, Lookup: c.Lookup})
 		base = g.guard
 	}
-	g.client = transport.Client(transport.New(transport.Config{Base: base, Clock: c.Clock, Jitter: c.Jitter, NoRetry: c.NoRetry}))
+	g.chainConfig = transport.Config{Base: base, Clock: c.Clock, Jitter: c.Jitter, NoRetry: c.NoRetry}
+	g.client = transport.Client(transport.New(g.chainConfig))
 	return g, nil
 }
 
@@ -157,6 +161,28 @@ func (g *Gateway) run(ctx context.Context, slot string, params Params, onEvent f
 	}
 	call := &call{gateway: g, slot: slot, params: &params, budget: budget, onEvent: onEvent, chain: chain, object: object}
 	return call.run(ctx)
+}
+
+// Object generates one JSON value that matches params.ResponseSchema (spec 04
+// §14): the schema is what the model writes, decode what the caller makes of
+// it. Tools, preferences and the cache key are left out. An answer that is no
+// JSON, fails the schema or decode is SCHEMA_VALIDATION_FAILED.
+func (g *Gateway) Object(ctx context.Context, slot string, params Params, decode func(json.RawMessage) error) (*Result, error) {
+	schema, err := compileSchema(params.ResponseSchema)
+	if err != nil {
+		return nil, err
+	}
+	result, err := g.run(ctx, slot, params, nil, true)
+	if err != nil {
+		return nil, err
+	}
+	value := json.RawMessage(withoutThoughts(result.Text))
+	if err := checkObject(schema, value, decode); err != nil {
+		e := &Error{Code: CodeSchema, Message: "slot " + slot + ": the answer does not match its schema: " + err.Error(), Err: err, Records: result.Records}
+		return nil, e.withUsage(&result.Usage)
+	}
+	result.Text = string(value)
+	return result, nil
 }
 
 // Resolve says what a slot name stands for, without bindings.

@@ -11,7 +11,7 @@ import (
 // renderChat writes the body of a Chat request.
 func renderChat(req *model.Request) []byte {
 	messages := outgoing(req, withInstruction(req))
-	w := wire.NewWriter(bodySize(req))
+	w := wire.NewWriter(req.BodySize())
 	w.Open('{')
 	w.Key("model").String(req.Target.Model)
 	w.Key("messages").Open('[')

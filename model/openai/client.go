@@ -42,30 +42,6 @@ func writeFields(w *wire.Writer, req *model.Request) {
 	}
 }
 
-// bodySize estimates a body's bytes, so that its buffer rarely grows.
-func bodySize(req *model.Request) int {
-	size := 4096 + len(req.Schema)*2
-	for i := range req.Messages {
-		m := &req.Messages[i]
-		size += len(m.Content) + len(m.ReasoningContent) + 96
-		for _, p := range m.Parts {
-			size += len(p.Text) + len(p.Image) + 96
-		}
-		for _, c := range m.ToolCalls {
-			size += len(c.Arguments) + 128
-		}
-		if m.ProviderContinuation != nil {
-			for _, item := range m.ProviderContinuation.Items {
-				size += len(item)
-			}
-		}
-	}
-	for _, t := range req.Tools {
-		size += len(t.Parameters) + len(t.Description) + 128
-	}
-	return size + size/16 // escapes
-}
-
 // emptySchema is what a tool without parameters gets.
 var emptySchema = json.RawMessage(`{}`)
 

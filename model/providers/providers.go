@@ -17,6 +17,8 @@ import (
 	"path/filepath"
 
 	"github.com/covel-engine/covel/model"
+	"github.com/covel-engine/covel/model/anthropic"
+	"github.com/covel-engine/covel/model/gemini"
 	"github.com/covel-engine/covel/model/openai"
 	"github.com/covel-engine/covel/model/scripted"
 )
@@ -90,8 +92,11 @@ func New(c Config) (*model.Gateway, []string, error) {
 // Adapters gives an adapter of every protocol; scripts are looked for in dir.
 func Adapters(dir string) map[string]model.Adapter {
 	return map[string]model.Adapter{
-		model.ProtocolChat:     openai.Chat{},
-		model.ProtocolScripted: scripted.New(scripted.Config{Dir: dir}),
+		model.ProtocolAnthropic: anthropic.Adapter{},
+		model.ProtocolChat:      openai.Chat{},
+		model.ProtocolGemini:    gemini.Adapter{},
+		model.ProtocolResponses: openai.Responses{},
+		model.ProtocolScripted:  scripted.New(scripted.Config{Dir: dir}),
 	}
 }
 
