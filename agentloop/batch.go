@@ -45,7 +45,9 @@ func (m *Machine) toolFinished(out turn.ToolOutcome) Command {
 	m.length = m.batch.reply + 1 + m.batch.done
 	m.clock += out.ClockMs
 	if m.state == running {
-		m.facts.ToolCalls++
+		if call.Name != turn.ToolRuntimeDone { // it leaves no record
+			m.facts.ToolCalls++
+		}
 		if m.timeUp() { // what a tool delivers after the deadline is discarded
 			return m.timeOver()
 		}

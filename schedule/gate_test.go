@@ -296,6 +296,19 @@ func TestDropDependents(t *testing.T) {
 	})
 }
 
+func TestCounted(t *testing.T) {
+	t.Parallel()
+	t.Run("TE-025", func(t *testing.T) {
+		t.Parallel()
+		// The commit hands over what is left: a dropped runtime is failed by then.
+		results := []Result{ok("rt-a"), failed("rt-b"), ok("target"), ok("seed", func(r *Result) { r.Seed = true }),
+			{ID: "s", Status: turn.RuntimeSkipped}, {ID: "p", Status: turn.RuntimeSuspended}}
+		if got := Counted(results, []string{"target"}); !slices.Equal(got, []string{"rt-a"}) {
+			t.Errorf("counted %v", got)
+		}
+	})
+}
+
 func TestStoredOrder(t *testing.T) {
 	t.Parallel()
 	r := func(stage string, level int, id string) *turn.RuntimeResult {

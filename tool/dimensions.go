@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/covel-engine/covel/assembler"
 	"github.com/covel-engine/covel/assembler/ordered"
 	"github.com/covel-engine/covel/turn"
 )
@@ -13,27 +14,43 @@ import (
 // shownMembers are what models see of a dimension's snapshot (spec 05 §12.7).
 var shownMembers = []string{"name", "description", "schema", "value", "version"}
 
-// dimensions reads the execution's frozen snapshots, in snapshot order.
+// dimensions reads the execution's frozen snapshots, in snapshot order: their
+// shown members, texts in the session's locale.
 func (in invocation) dimensions() (ordered.Value, *refusal) {
 	if len(in.View.Dimensions) == 0 {
 		return ordered.Obj(), nil
 	}
-	v, err := ordered.Parse(in.View.Dimensions)
-	if err != nil || v.Kind != ordered.Object {
+	all, err := ordered.Parse(in.View.Dimensions)
+	if err != nil || all.Kind != ordered.Object {
 		return ordered.Value{}, refusef(turn.ResultExecutionError, "the frozen world dimensions are unreadable")
 	}
-	return v, nil
-}
-
-// shownDimension gives one snapshot's shown members under its id.
-func shownDimension(id string, snapshot ordered.Value) []ordered.Member {
-	members := []ordered.Member{{Key: "dimension", Value: ordered.Str(id)}}
-	for _, name := range shownMembers {
-		if v, ok := snapshot.Get(name); ok {
+	shown := make([]ordered.Member, 0, len(all.Members))
+	for _, d := range all.Members {
+		members := make([]ordered.Member, 0, len(shownMembers))
+		for _, name := range shownMembers {
+			v, ok := d.Value.Get(name)
+			if !ok {
+				continue
+			}
+			switch name {
+			case "value":
+				v = assembler.LocalisedDimension(v, d.Value.Member("schema"), in.View.Locale)
+			case "name", "description":
+				v = assembler.LocalisedDimension(v, localeMap, in.View.Locale)
+			}
 			members = append(members, ordered.Member{Key: name, Value: v})
 		}
+		shown = append(shown, ordered.Member{Key: d.Key, Value: ordered.Obj(members...)})
 	}
-	return members
+	return ordered.Obj(shown...), nil
+}
+
+// localeMap is the schema of a text that may be a map of locales.
+var localeMap = ordered.Obj(ordered.Member{Key: "x-i18n", Value: ordered.Boolean(true)})
+
+// under puts a dimension's id before its members.
+func under(id string, snapshot ordered.Value) ordered.Value {
+	return ordered.Obj(append([]ordered.Member{{Key: "dimension", Value: ordered.Str(id)}}, snapshot.Members...)...)
 }
 
 func dimensionGet(_ context.Context, in invocation) (answer, *refusal) {
@@ -59,7 +76,7 @@ func dimensionGet(_ context.Context, in invocation) (answer, *refusal) {
 			})
 		}
 		if q.Path == nil || *q.Path == "" {
-			results = append(results, ordered.Obj(shownDimension(q.Dimension, snapshot)...))
+			results = append(results, under(q.Dimension, snapshot))
 			continue
 		}
 		members := []ordered.Member{{Key: "dimension", Value: ordered.Str(q.Dimension)}, {Key: "path", Value: ordered.Str(*q.Path)}}
@@ -89,7 +106,7 @@ func dimensionList(_ context.Context, in invocation) (answer, *refusal) {
 	to := min(from+args.Limit, total)
 	items := make([]ordered.Value, 0, to-from)
 	for _, m := range all.Members[from:to] {
-		items = append(items, ordered.Obj(shownDimension(m.Key, m.Value)...))
+		items = append(items, under(m.Key, m.Value))
 	}
 	members := []ordered.Member{{Key: "total", Value: ordered.Int(total)}, {Key: "dimensions", Value: ordered.List(items...)}}
 	if to < total {

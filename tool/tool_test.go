@@ -141,6 +141,13 @@ func TestCases(t *testing.T) {
 				`{"dimension":"ledger","path":"/01","found":true,"value":"z","version":4}]}}`)
 		wantResult(t, b.run("world-dimension-list", `{"limit":1}`),
 			`{"ok":true,"summary":"1 of 2 dimensions","data":{"total":2,"dimensions":[{"dimension":"reputation","name":"Reputation","schema":{"type":"integer"},"value":0,"version":1}],"nextOffset":1}}`)
+		b.call.View.Locale = "zh-CN"
+		b.call.View.Dimensions = json.RawMessage(`{"law":{"name":{"en":"Law","zh":"法"},"schema":{"properties":{"text":{"x-i18n":true}}},"value":{"text":{"en":"Pay.","zh":"付。"},"n":1},"version":2}}`)
+		wantResult(t, b.run("world-dimension-get", `{"queries":[{"dimension":"law","path":"/text"}]}`),
+			`{"ok":true,"summary":"1 values","data":{"results":[{"dimension":"law","path":"/text","found":true,"value":"付。","version":2}]}}`)
+		wantResult(t, b.run("world-dimension-list", `{}`),
+			`{"ok":true,"summary":"1 of 1 dimensions","data":{"total":1,"dimensions":[{"dimension":"law","name":"法","schema":{"properties":{"text":{"x-i18n":true}}},"value":{"text":"付。","n":1},"version":2}]}}`)
+		b = setup(t)
 		wantCode(t, b.run("world-dimension-get", `{"queries":[{"dimension":"fame"}]}`), "VALIDATION_ERROR", "queries[0].dimension", "reputation, ledger")
 	})
 	t.Run("TE-096", func(t *testing.T) {
