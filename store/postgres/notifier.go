@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/covel-engine/covel/store/internal/sqlstore"
 )
@@ -24,8 +23,8 @@ const (
 // notifier has one listening connection of its own, opened with the first
 // listener.
 type notifier struct {
-	hub *sqlstore.Hub
-	db  *pgxpool.Pool
+	hub  *sqlstore.Hub
+	pool *pool
 
 	start sync.Once
 	stop  context.CancelFunc
@@ -33,9 +32,9 @@ type notifier struct {
 	done  sync.WaitGroup
 }
 
-func newNotifier(db *pgxpool.Pool) *notifier {
+func newNotifier(p *pool) *notifier {
 	ctx, stop := context.WithCancel(context.Background())
-	return &notifier{hub: sqlstore.NewHub(), db: db, ctx: ctx, stop: stop}
+	return &notifier{hub: sqlstore.NewHub(), pool: p, ctx: ctx, stop: stop}
 }
 
 // wire is a topic as it travels.
@@ -51,8 +50,8 @@ func wire(topic string) string {
 func (n *notifier) Notify(ctx context.Context, topic string) error {
 	topic = wire(topic)
 	n.hub.Wake(topic)
-	_, err := n.db.Exec(ctx, "SELECT pg_notify($1, $2)", channel, topic)
-	return sqlstore.Fail(&pool{}, "notify", "", err)
+	_, err := n.pool.db.Exec(ctx, "SELECT pg_notify($1, $2)", channel, topic)
+	return sqlstore.Fail(n.pool, "notify", "", err)
 }
 
 // Listen begins before it returns for notices of this process; notices of
@@ -82,7 +81,7 @@ func (n *notifier) run() {
 
 // receive listens until the connection is lost.
 func (n *notifier) receive() {
-	conn, err := pgx.ConnectConfig(n.ctx, n.db.Config().ConnConfig)
+	conn, err := pgx.ConnectConfig(n.ctx, n.pool.db.Config().ConnConfig)
 	if err != nil {
 		return
 	}

@@ -38,7 +38,7 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 		return nil, unreadable(err)
 	}
 	p := &pool{d: d, db: db}
-	s := &Store{Reads: sqlstore.Reads{Conn: p}, config: c, d: d, pool: p, notifier: newNotifier(db)}
+	s := &Store{Reads: sqlstore.Reads{Conn: p}, config: c, d: d, pool: p, notifier: newNotifier(p)}
 	if err := s.inspect(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

@@ -65,6 +65,18 @@ func (p *pool) prepare(query string) (*sql.Stmt, error) {
 	return stmt, nil
 }
 
+// close finalizes the statements first: a connection with open ones lingers
+// and keeps the log from being folded into the file.
+func (p *pool) close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var errs []error
+	for _, stmt := range p.prepared {
+		errs = append(errs, stmt.Close())
+	}
+	return errors.Join(append(errs, p.db.Close())...)
+}
+
 // writer is the one connection that writes. Its holder has the queue's token.
 type writer struct {
 	d        *sqlstore.Dialect
@@ -86,6 +98,14 @@ func (w *writer) prepare(query string) (*sql.Stmt, error) {
 	}
 	w.prepared[query] = stmt
 	return stmt, nil
+}
+
+func (w *writer) close() error {
+	var errs []error
+	for _, stmt := range w.prepared {
+		errs = append(errs, stmt.Close())
+	}
+	return errors.Join(append(errs, w.conn.Close())...)
 }
 
 func (w *writer) control(text string) error {

@@ -3,8 +3,10 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -29,7 +31,7 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{config: c, d: d, token: make(chan struct{}, 1), notifier: newNotifier()}
+	s := &Store{config: c, d: d, token: make(chan struct{}, 1), done: make(chan struct{}), notifier: newNotifier()}
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -85,6 +87,9 @@ func (s *Store) inspect(ctx context.Context) error {
 	case stat.Size() == 0 && !s.config.ReadOnly:
 		return nil
 	}
+	if err := s.checkLength(stat.Size()); err != nil {
+		return s.unreadable(err)
+	}
 	db, err := sql.Open("sqlite", s.dsn("ro", "query_only(1)"))
 	if err != nil {
 		return s.unreadable(err)
@@ -110,6 +115,33 @@ func (s *Store) inspect(ctx context.Context) error {
 	return s.refuseNewer(have)
 }
 
+// checkLength finds a file that is shorter than its header says, which SQLite
+// would only find when it misses a page. While there is a log, the file may
+// rightly lag behind.
+func (s *Store) checkLength(size int64) error {
+	if wal, err := os.Stat(s.path + "-wal"); err == nil && wal.Size() > 0 {
+		return nil
+	}
+	f, err := os.Open(s.path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var header [100]byte
+	if _, err := io.ReadFull(f, header[:]); err != nil {
+		return fmt.Errorf("the file has no SQLite header: %w", err)
+	}
+	pageSize := int64(binary.BigEndian.Uint16(header[16:]))
+	if pageSize == 1 {
+		pageSize = 65536
+	}
+	pages := int64(binary.BigEndian.Uint32(header[28:]))
+	if pages*pageSize > size {
+		return fmt.Errorf("the file is cut: its header counts %d bytes, %d are there; bring back a copy", pages*pageSize, size)
+	}
+	return nil
+}
+
 func (s *Store) openWriter(ctx context.Context) error {
 	sync := "NORMAL"
 	switch {
@@ -118,7 +150,7 @@ func (s *Store) openWriter(ctx context.Context) error {
 	case s.config.SyncEveryCommit:
 		sync = "FULL"
 	}
-	db, err := sql.Open("sqlite", s.dsn("rwc", "journal_mode(WAL)", "synchronous("+sync+")"))
+	db, err := sql.Open("sqlite", s.dsn("rwc", "journal_mode(WAL)", "synchronous("+sync+")", "cache_size(-16000)"))
 	if err != nil {
 		return err
 	}

@@ -27,10 +27,13 @@ type Store struct {
 	token chan struct{}
 
 	closing sync.Once
+	done    chan struct{}
 	closed  error
 }
 
 var _ store.Store = (*Store)(nil)
+
+var errClosed = errors.New("the store is closed")
 
 // Path is the absolute name of the file.
 func (s *Store) Path() string { return s.path }
@@ -80,6 +83,8 @@ func (s *Store) acquire(ctx context.Context) error {
 	select {
 	case s.token <- struct{}{}:
 		return nil
+	case <-s.done:
+		return errClosed
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -94,12 +99,13 @@ func (s *Store) Notifier() store.Notifier { return s.notifier }
 func (s *Store) Close() error {
 	s.closing.Do(func() {
 		s.token <- struct{}{} // no transaction after this one
+		close(s.done)
 		var errs []error
 		if s.pool != nil {
-			errs = append(errs, s.pool.db.Close())
+			errs = append(errs, s.pool.close())
 		}
 		if s.writer != nil {
-			errs = append(errs, s.writer.conn.Close())
+			errs = append(errs, s.writer.close())
 		}
 		if s.writeDB != nil {
 			errs = append(errs, s.writeDB.Close())

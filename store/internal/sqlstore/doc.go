@@ -5,7 +5,7 @@
 // A store gives a Conn, which runs named statements, and gets Reads for
 // committed data and a Tx for a transaction:
 //
-//	reads := sqlstore.Reads{Conn: pool, Now: time.Now}
+//	reads := sqlstore.Reads{Conn: pool}
 //	tx := sqlstore.NewTx(conn, time.Now)
 //
 // Statements stand in queries/*.sql, one a name, with parameters ?1, ?2, …;
