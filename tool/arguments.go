@@ -95,6 +95,9 @@ func invalid(tool string, err error) *refusal {
 }
 
 func violation(tool string, problems ...Problem) *refusal {
+	if len(problems) > maxProblems {
+		problems = problems[:maxProblems]
+	}
 	parts := make([]string, len(problems))
 	for i, p := range problems {
 		parts[i] = p.Field + ": " + p.Message

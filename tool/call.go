@@ -256,6 +256,8 @@ func (s Set) checkSuspend(call Call, mark *plugin.SuspendMark) *refusal {
 		return refusef(turn.ResultDenied, "Nested suspend is not supported")
 	case mark.DeadlineMs < 0 || mark.DeadlineMs > maxDeadlineMs:
 		return violation(call.Name, Problem{"deadlineMs", fmt.Sprintf("%d is not between 1 and %d", mark.DeadlineMs, maxDeadlineMs)})
+	case len(mark.ResumeSchema) > s.registry.cfg.MaxArgumentBytes || nesting(string(mark.ResumeSchema)) > s.registry.cfg.MaxNesting:
+		return violation(call.Name, Problem{"resumeSchema", fmt.Sprintf("it is longer than %d bytes or nested deeper than %d levels", s.registry.cfg.MaxArgumentBytes, s.registry.cfg.MaxNesting)})
 	case len(mark.ResumeSchema) > 0:
 		if _, err := plugin.CompileSchema(mark.ResumeSchema); err != nil {
 			return violation(call.Name, Problem{"resumeSchema", err.Error()})

@@ -3,7 +3,6 @@ package tool
 import (
 	"encoding/json"
 	"fmt"
-	"strconv"
 
 	"github.com/covel-engine/covel/assembler"
 	"github.com/covel-engine/covel/assembler/ordered"
@@ -21,12 +20,22 @@ func refusef(code, format string, args ...any) *refusal {
 	return &refusal{code: code, message: fmt.Sprintf(format, args...)}
 }
 
+// Bounds of what a failed call tells, whatever a plugin or a schema says.
+const (
+	maxMessageRunes = 2000
+	maxDetailBytes  = 16 << 10
+	maxProblems     = 20
+)
+
 // outcome makes the envelope of a failed call (spec 05 §11.2).
 func (r *refusal) outcome() Outcome {
-	b := append([]byte(`{"ok":false,"error":{"code":`), strconv.Quote(r.code)...)
+	if runes := []rune(r.message); len(runes) > maxMessageRunes {
+		r.message = string(runes[:maxMessageRunes-1]) + "…"
+	}
+	b := ordered.AppendString([]byte(`{"ok":false,"error":{"code":`), r.code)
 	b = append(b, `,"message":`...)
 	b = ordered.AppendString(b, r.message)
-	if len(r.details) > 0 {
+	if len(r.details) > 0 && len(r.details) <= maxDetailBytes {
 		if details, err := modelJSON(r.details); err == nil {
 			b = append(append(b, `,"details":`...), details...)
 		}

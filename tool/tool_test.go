@@ -229,6 +229,12 @@ func TestBounds(t *testing.T) {
 		return pluginID + " may not " + tool, true
 	}})
 	wantCode(t, denied.forRuntime(agent(), fakePackages{tools: list}).Run(t.Context(), Call{Name: "plain", Arguments: "[]"}), "DENIED", "p may not plain")
+	loud := registry(t, Config{}).forRuntime(agent(), fakePackages{tools: []plugin.Tool{own("loud", func(context.Context, plugin.ToolCall) (plugin.ToolResult, error) {
+		return plugin.ToolResult{Code: `A"B`, Message: strings.Repeat("灯", 99_999), Details: json.RawMessage(`"` + strings.Repeat("x", 99_999) + `"`)}, nil
+	})}}).Run(t.Context(), Call{Name: "loud"})
+	if len(loud.Result) > 10_000 || !json.Valid([]byte(loud.Result)) || loud.Code != `A"B` {
+		t.Errorf("a loud refusal gives %d bytes, code %s", len(loud.Result), loud.Code)
+	}
 	wantCode(t, Lost(), "OUTCOME_UNKNOWN")
 	wantCode(t, Late(), "EXECUTION_ERROR")
 
