@@ -60,5 +60,21 @@ func SQLitePath(url, dataDir string) (string, error) {
 		}
 		return rest, nil
 	}
-	return "", fmt.Errorf("COVEL_DATABASE_URL has the scheme %q; use a path, sqlite://, postgres:// or postgresql://", scheme)
+	const use = "use a path, sqlite://, postgres:// or postgresql://"
+	if !isScheme(scheme) {
+		return "", fmt.Errorf("COVEL_DATABASE_URL has no readable scheme before ://; %s", use)
+	}
+	return "", fmt.Errorf("COVEL_DATABASE_URL has the scheme %q; %s", scheme, use)
+}
+
+// isScheme says whether a text has the form of a URL's scheme, so that nothing
+// else of a mangled URL is ever shown.
+func isScheme(s string) bool {
+	for i, r := range s {
+		letter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+		if !letter && (i == 0 || !strings.ContainsRune("0123456789+-.", r)) {
+			return false
+		}
+	}
+	return s != ""
 }
