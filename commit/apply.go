@@ -63,7 +63,11 @@ func Apply(ctx context.Context, st store.Store, plan Plan) (Outcome, error) {
 // failed with the given code. A commit that has been decided already keeps
 // its outcome.
 func Fail(ctx context.Context, st store.Store, plan Plan, code string, cause error) (Outcome, error) {
-	return settleFailure(ctx, st, &plan, failf(code, "%v", cause))
+	f := failf(code, "%v", cause)
+	if code == turn.CodeTurnAborted {
+		f.abort = AbortReasonPlayer
+	}
+	return settleFailure(ctx, st, &plan, f)
 }
 
 // wrap names the turn and gives session_lost its own type.
