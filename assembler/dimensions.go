@@ -142,12 +142,12 @@ func shownValue(d Dimension, tag string) ordered.Value {
 	if err != nil {
 		return value
 	}
-	return localise(value, schema, tag)
+	return LocalisedDimension(value, schema, tag)
 }
 
-// localise replaces the locale maps that a schema marks with x-i18n by one
+// LocalisedDimension replaces the locale maps that a schema marks with x-i18n by one
 // text. Other JSON is never translated.
-func localise(v, schema ordered.Value, tag string) ordered.Value {
+func LocalisedDimension(v, schema ordered.Value, tag string) ordered.Value {
 	if schema.Member("x-i18n").Text == "true" && v.Kind == ordered.Object {
 		keys := make([]string, len(v.Members))
 		for i, m := range v.Members {
@@ -162,7 +162,7 @@ func localise(v, schema ordered.Value, tag string) ordered.Value {
 	case ordered.Array:
 		items := make([]ordered.Value, len(v.Items))
 		for i := range v.Items {
-			items[i] = localise(v.Items[i], schema.Member("items"), tag)
+			items[i] = LocalisedDimension(v.Items[i], schema.Member("items"), tag)
 		}
 		return ordered.List(items...)
 	case ordered.Object:
@@ -172,7 +172,7 @@ func localise(v, schema ordered.Value, tag string) ordered.Value {
 			if !ok {
 				node = schema.Member("additionalProperties")
 			}
-			members[i] = ordered.Member{Key: m.Key, Value: localise(m.Value, node, tag)}
+			members[i] = ordered.Member{Key: m.Key, Value: LocalisedDimension(m.Value, node, tag)}
 		}
 		return ordered.Obj(members...)
 	default:

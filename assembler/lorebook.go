@@ -6,12 +6,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/covel-engine/covel/assembler/ordered"
 	"github.com/covel-engine/covel/locale"
 	"github.com/covel-engine/covel/session"
+	"github.com/covel-engine/covel/world"
 )
 
 // Lorebook positions and strategies (spec 01 §7).
@@ -43,7 +42,7 @@ type ActiveLore struct {
 // then id (spec 01 §7.2, §7.3). Tail is the committed log's end; an entry scans
 // as much of it as its scanDepth says, and always the player's message.
 func ActivateLore(entries []session.LoreEntry, tail []session.Message, player string, texts *locale.Texts, lang locale.Lang) ([]ActiveLore, []Warning) {
-	scan := scanner{tail: tail, player: player}
+	scan := scanner{tail: tail, player: player, texts: map[int]string{}}
 	var active []ActiveLore
 	for _, e := range entries {
 		if !e.Enabled {
@@ -132,96 +131,28 @@ func scanDepth(extra ordered.Value) int {
 	return min(max(n, 0), MaxScanDepth)
 }
 
-// scanner keeps the lower-cased text of each scan depth.
+// scanner keeps the text of each scan depth.
 type scanner struct {
 	tail   []session.Message
 	player string
-	texts  [MaxScanDepth + 1]string
-	built  [MaxScanDepth + 1]bool
+	texts  map[int]string
 }
 
 func (s *scanner) matches(keys []string, extra ordered.Value) bool {
-	text := s.text(min(scanDepth(extra), len(s.tail)))
-	for _, key := range keys {
-		if blank(key) {
-			continue
-		}
-		key = strings.ToLower(key)
-		if wordKey(key) && containsWord(text, key) || !wordKey(key) && strings.Contains(text, key) {
-			return true
-		}
-	}
-	return false
+	return world.AnyKeyMatches(keys, s.text(min(scanDepth(extra), len(s.tail))))
 }
 
 func (s *scanner) text(depth int) string {
-	depth = min(depth, MaxScanDepth)
-	if !s.built[depth] {
-		parts := make([]string, 0, depth+1)
-		for _, m := range s.tail[len(s.tail)-depth:] {
-			parts = append(parts, m.Content)
-		}
-		s.texts[depth] = strings.ToLower(strings.Join(append(parts, s.player), "\n"))
-		s.built[depth] = true
+	if text, ok := s.texts[depth]; ok {
+		return text
 	}
-	return s.texts[depth]
-}
-
-// wordKey says whether a key matches whole words only: printable ASCII with a
-// letter in it.
-func wordKey(key string) bool {
-	letter := false
-	for i := range len(key) {
-		c := key[i]
-		if c < 0x20 || c > 0x7e {
-			return false
-		}
-		letter = letter || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+	parts := make([]string, 0, depth+1)
+	for _, m := range s.tail[len(s.tail)-depth:] {
+		parts = append(parts, m.Content)
 	}
-	return letter
-}
-
-func containsWord(text, key string) bool {
-	for at := 0; ; {
-		i := strings.Index(text[at:], key)
-		if i < 0 {
-			return false
-		}
-		start, end := at+i, at+i+len(key)
-		if edgeBefore(text[:start]) && wordEnd(text[end:]) {
-			return true
-		}
-		_, size := utf8.DecodeRuneInString(text[start:])
-		at = start + size
-	}
-}
-
-// wordEnd accepts an end right here or after a plural or genitive ending.
-func wordEnd(rest string) bool {
-	for _, ending := range []string{"", "s", "es", "'s", "’s"} {
-		if after, ok := strings.CutPrefix(rest, ending); ok && edgeAfter(after) {
-			return true
-		}
-	}
-	return false
-}
-
-func edgeBefore(text string) bool {
-	r, size := utf8.DecodeLastRuneInString(text)
-	return size == 0 || edge(r)
-}
-
-func edgeAfter(text string) bool {
-	r, size := utf8.DecodeRuneInString(text)
-	return size == 0 || edge(r)
-}
-
-// edge is a character that no Latin word goes on with.
-func edge(r rune) bool {
-	if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) {
-		return true
-	}
-	return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	text := strings.Join(append(parts, s.player), "\n")
+	s.texts[depth] = text
+	return text
 }
 
 // byDepth gives the non-blank at_depth rows by depth, then activation order.

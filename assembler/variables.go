@@ -122,7 +122,7 @@ func (v *variables) dimension(d Dimension) ordered.Value {
 	}
 	path := "world.dimensions." + d.ID
 	return out.With("schema", v.value(path+".schema", d.Schema)).
-		With("value", localise(v.value(path+".value", d.Value), v.value(path+".schema", d.Schema), v.in.Turn.Locale)).
+		With("value", LocalisedDimension(v.value(path+".value", d.Value), v.value(path+".schema", d.Schema), v.in.Turn.Locale)).
 		With("version", ordered.Int(d.Version))
 }
 
