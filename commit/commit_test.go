@@ -23,12 +23,12 @@ type bundle struct {
 }
 
 // setup gives a playing session "s" whose fence is execution "x" of turn "t".
-func setup(t *testing.T) *bundle {
+func setup(t testing.TB) *bundle {
 	t.Helper()
 	return setupOn(t, sqliteStore(t))
 }
 
-func sqliteStore(t *testing.T) store.Store {
+func sqliteStore(t testing.TB) store.Store {
 	t.Helper()
 	st, err := sqlite.Open(t.Context(), sqlite.Config{InMemory: true})
 	must(t, err)
@@ -37,7 +37,7 @@ func sqliteStore(t *testing.T) store.Store {
 	return st
 }
 
-func setupOn(t *testing.T, st store.Store) *bundle {
+func setupOn(t testing.TB, st store.Store) *bundle {
 	t.Helper()
 	b := &bundle{store: st, plan: commit.Plan{
 		Scope:  turn.Scope{SessionID: "s", TurnID: "t", ExecutionID: "x"},
@@ -56,20 +56,20 @@ func setupOn(t *testing.T, st store.Store) *bundle {
 	return b
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (b *bundle) tx(t *testing.T, fn func(context.Context, store.Tx) error) {
+func (b *bundle) tx(t testing.TB, fn func(context.Context, store.Tx) error) {
 	t.Helper()
 	must(t, b.store.WithTx(t.Context(), fn))
 }
 
 // next moves the bundle to another turn and execution.
-func (b *bundle) next(t *testing.T, turnID, executionID string) {
+func (b *bundle) next(t testing.TB, turnID, executionID string) {
 	t.Helper()
 	b.plan.TurnID, b.plan.ExecutionID = turnID, executionID
 	b.tx(t, func(ctx context.Context, tx store.Tx) error { return tx.SetFence(ctx, "s", executionID) })
@@ -93,7 +93,7 @@ func (b *bundle) story(id, text string) (*turn.RuntimeResult, *plugin.Runtime) {
 	return r, rt
 }
 
-func (b *bundle) apply(t *testing.T) commit.Outcome {
+func (b *bundle) apply(t testing.TB) commit.Outcome {
 	t.Helper()
 	out, err := commit.Apply(t.Context(), b.store, b.plan)
 	must(t, err)

@@ -15,3 +15,8 @@ func rowID(kind string, parts ...string) string {
 	}
 	return kind + "-" + hex.EncodeToString(h.Sum(nil)[:16])
 }
+
+// id names a row of this execution.
+func (p *Plan) id(kind string, parts ...string) string {
+	return rowID(kind, append([]string{p.SessionID, p.ExecutionID}, parts...)...)
+}

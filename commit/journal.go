@@ -42,7 +42,7 @@ func (a *application) row(role session.Role, source session.SourceType, content 
 		turnID = a.plan.ParentTurnID
 	}
 	return session.Message{
-		ID: rowID("msg", append([]string{a.plan.ExecutionID}, id...)...), SessionID: a.plan.SessionID, TurnID: turnID,
+		ID: a.plan.id("msg", id...), SessionID: a.plan.SessionID, TurnID: turnID,
 		SourceType: source, Role: role, Content: content, CreatedAt: a.plan.Now,
 	}
 }
@@ -177,7 +177,7 @@ func (a *application) publishExports(ctx context.Context) error {
 		}
 		err := a.tx.Savepoint(ctx, func(ctx context.Context) error {
 			return a.tx.InsertExport(ctx, store.Export{
-				ID: rowID("export", a.plan.ExecutionID, r.ID, r.RuntimeID), SessionID: a.plan.SessionID, PluginID: r.PluginID,
+				ID: a.plan.id("export", r.ID, r.RuntimeID), SessionID: a.plan.SessionID, PluginID: r.PluginID,
 				RuntimeID: r.RuntimeID, ExportKey: rt.IO.Output.RecordAs, TurnID: a.plan.TurnID, Value: value, CommittedAt: a.plan.Now,
 			})
 		})
@@ -307,7 +307,7 @@ func (a *application) writeTraces(ctx context.Context) error {
 	}
 	for i, n := range a.notifications() {
 		a.out.Events = append(a.out.Events, Event{
-			ID: rowID("event", a.plan.ExecutionID, "notification", strconv.Itoa(i)), Type: EventSessionNotice, Payload: n,
+			ID: a.plan.id("event", "notification", strconv.Itoa(i)), Type: EventSessionNotice, Payload: n,
 		})
 	}
 	events = append(events, proposalFailures(a.plan, a.out.FailedProposals)...)

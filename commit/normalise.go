@@ -39,7 +39,7 @@ func normalise(r *turn.RuntimeResult, plan *Plan) writes {
 	n := 0
 	add := func(typ string, payload json.RawMessage) {
 		w.proposals = append(w.proposals, turn.Proposal{
-			ID: rowID("proposal", plan.ExecutionID, r.ID, strconv.Itoa(n)), Type: typ,
+			ID: plan.id("proposal", r.ID, strconv.Itoa(n)), Type: typ,
 			Source: turn.ProposalSource{PluginID: r.PluginID, RuntimeID: r.RuntimeID},
 			TurnID: plan.TurnID, SessionID: plan.SessionID, Payload: payload, Timestamp: plan.Now,
 		})
@@ -80,7 +80,7 @@ func normalise(r *turn.RuntimeResult, plan *Plan) writes {
 			continue
 		}
 		w.rejected = &rejection{turn.Proposal{
-			ID:     rowID("effects", plan.ExecutionID, r.ID),
+			ID:     plan.id("effects", r.ID),
 			Source: turn.ProposalSource{PluginID: r.PluginID, RuntimeID: r.RuntimeID},
 			TurnID: plan.TurnID, SessionID: plan.SessionID, Timestamp: plan.Now,
 		}, err}

@@ -91,7 +91,7 @@ func putRecord(ctx context.Context, tx store.Tx, plan *Plan, status string, resu
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		record = store.TurnRecord{
-			ID: rowID("turn", plan.ExecutionID), SessionID: plan.SessionID, TurnID: plan.TurnID, InputHash: plan.InputHash,
+			ID: plan.id("turn"), SessionID: plan.SessionID, TurnID: plan.TurnID, InputHash: plan.InputHash,
 			ExecutionContext: plan.ExecutionContext, CreatedAt: plan.Now,
 		}
 	case err != nil:
