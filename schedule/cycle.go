@@ -32,8 +32,12 @@ func (g *graph) skips(stuck []int, stage string) []Skip {
 	paths := g.cyclePaths(stuck)
 	list := make([]Skip, 0, len(stuck))
 	for _, i := range stuck {
+		at := stage
+		if own := g.nodes[i].rt.Stage; stage == StageManual && own != "" {
+			at = own
+		}
 		list = append(list, Skip{
-			RuntimeID: g.nodes[i].rt.ID, Stage: stage,
+			RuntimeID: g.nodes[i].rt.ID, Stage: at,
 			Reason: ReasonCycle, SkippedBy: SkippedByCycle, CyclePath: paths[i],
 		})
 	}

@@ -49,6 +49,10 @@ type Outcome struct {
 	OK      bool
 	Code    string
 	Message string
+	// Data is the structured answer as the handler gave it: the output of a
+	// runtime that a completing tool ends (spec 03 §11.4). Result holds its
+	// model-facing projection.
+	Data json.RawMessage
 	// Proposals are buffered until the run ends; Owner is the plugin that they
 	// belong to, "" for the runtime's own.
 	Proposals     []plugin.ProposedWrite
@@ -92,7 +96,7 @@ func (s Set) Run(ctx context.Context, call Call) Outcome {
 		return refused.outcome()
 	}
 	out := Outcome{
-		OK: true, Proposals: result.proposals, Owner: result.owner, Notifications: result.notifications,
+		OK: true, Data: result.data, Proposals: result.proposals, Owner: result.owner, Notifications: result.notifications,
 		Events: result.events, Suspend: result.suspend,
 	}
 	switch {

@@ -138,9 +138,26 @@ func (a activePackages) CheckDatum(pluginID, namespace, key string, value []byte
 	return a.Generation().CheckDatum(pluginID, namespace, key, value)
 }
 
+// noPackages has nothing: a runtime on its own.
+type noPackages struct{}
+
+func (noPackages) Tools(string) []plugin.Tool { return nil }
+func (noPackages) Events() []plugin.EventDecl { return nil }
+func (noPackages) CheckEvent(topic string, _ json.RawMessage) error {
+	return fmt.Errorf("topic %q is not known; no package is active", topic)
+}
+
+func (noPackages) CheckDatum(pluginID, namespace, key string, _ []byte) error {
+	return fmt.Errorf("namespace %q, key %q of plugin %s: no package is active", namespace, key, pluginID)
+}
+
 // ForRuntime gives the tools of one runtime: its declared ones, in declared
-// order, and those of the loop.
+// order, and those of the loop. Without active packages it has builtin tools
+// only.
 func (r *Registry) ForRuntime(rt *plugin.Runtime, active *plugin.Active) Set {
+	if active == nil {
+		return r.forRuntime(rt, noPackages{})
+	}
 	return r.forRuntime(rt, activePackages{active})
 }
 

@@ -201,10 +201,11 @@ func TestBounds(t *testing.T) {
 		list = append(list, own(name, run))
 	}
 	list = append(list, own("remote", nil))
-	set := registry(t, Config{CallTimeout: 20 * time.Millisecond}).forRuntime(agent("plugin-data-get", "no-such-builtin"), fakePackages{tools: list})
+	set := registry(t, Config{}).forRuntime(agent("plugin-data-get", "no-such-builtin"), fakePackages{tools: list})
+	hasty := registry(t, Config{CallTimeout: 20 * time.Millisecond}).forRuntime(agent(), fakePackages{tools: list})
 	run := func(name, args string) Outcome { return set.Run(t.Context(), Call{Name: name, Arguments: args}) }
 	wantCode(t, run("panics", ""), "EXECUTION_ERROR", "panicked: boom")
-	wantCode(t, run("hangs", ""), "EXECUTION_ERROR", "20ms")
+	wantCode(t, hasty.Run(t.Context(), Call{Name: "hangs"}), "EXECUTION_ERROR", "20ms")
 	wantCode(t, run("fails", ""), "EXECUTION_ERROR", "down")
 	wantCode(t, run("huge", ""), "EXECUTION_ERROR", "262144")
 	wantCode(t, run("broken", ""), "EXECUTION_ERROR")
@@ -214,6 +215,9 @@ func TestBounds(t *testing.T) {
 	wantCode(t, run("no-such-builtin", "not json"), "NOT_FOUND", "no-such-builtin")
 	wantResult(t, run("plain", ""), "just text")
 	wantResult(t, run("ids", ""), `{"ok":true,"summary":"s","data":{"b":"<&>","a":1}}`)
+	if data := string(run("ids", "").Data); !strings.Contains(data, `"sessionId":"x"`) {
+		t.Errorf("data for code is projected: %s", data)
+	}
 	wantCode(t, run("plain", `{"note":"`+strings.Repeat("x", 64<<10)+`"}`), "INVALID_ARGS", "65536")
 	wantCode(t, run("plain", `{"note":`+strings.Repeat("[", 65)+strings.Repeat("]", 65)+`}`), "INVALID_ARGS", "nested")
 	wantCode(t, run("plain", strings.Repeat(`{"a":`, 12_000)), "INVALID_ARGS", "nested")
