@@ -57,6 +57,22 @@ type View struct {
 	Data            DataReader
 	Messages        MessageReader
 	Model           model.Caller
+	// Services reaches the services of other active packages; nil when the
+	// caller offers none.
+	Services ServiceCaller
+}
+
+// ServiceCaller asks every active provider of a service contract.
+type ServiceCaller interface {
+	// Collect gives the answers by plugin id, in id order; a provider that
+	// fails is left out and traced.
+	Collect(ctx context.Context, contract string, input json.RawMessage) ([]ServiceAnswer, error)
+}
+
+// ServiceAnswer is one provider's answer.
+type ServiceAnswer struct {
+	PluginID string
+	Output   json.RawMessage
 }
 
 // DataReader reads the plugin's own rows; _hidden.* only from functions and

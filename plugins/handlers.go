@@ -2,9 +2,11 @@ package plugins
 
 import (
 	"context"
+	"embed"
 	"encoding/json"
 	"fmt"
 
+	"github.com/covel-engine/covel/assembler"
 	"github.com/covel-engine/covel/locale"
 	"github.com/covel-engine/covel/plugin"
 	"github.com/covel-engine/covel/session"
@@ -25,21 +27,43 @@ func Handlers() plugin.Handlers {
 	}
 	t := loadTexts()
 	registerAffinity(&h)
+	registerCharCreator(&h)
+	registerCharacterBlueprint(&h, t)
 	registerDiceCheck(&h)
+	registerGuide(&h)
+	registerHistoryCompaction(&h)
+	registerIllustrator(&h)
+	registerMemory(&h, t)
 	registerNarrator(&h, t)
+	registerPromptProbe(&h)
+	registerWorldInit(&h, t)
 	return h
 }
 
-// texts are the framework's fixed texts; a failure to load them reaches
-// whoever first asks for one.
+// texts are the framework's fixed texts and the bundled plugins' own; a failure
+// to load them reaches whoever first asks for one.
 type texts struct {
 	catalogue *locale.Texts
+	own       *locale.Texts
 	err       error
 }
 
+//go:embed texts/*.yaml
+var ownTexts embed.FS
+
 func loadTexts() texts {
-	c, err := locale.Load()
-	return texts{catalogue: c, err: err}
+	framework, err := locale.Load()
+	if err != nil {
+		return texts{err: err}
+	}
+	own, err := locale.LoadCatalogue(ownTexts, "texts")
+	return texts{catalogue: framework, own: own, err: err}
+}
+
+// words gives the plugins' own texts in the language of a call.
+func (t texts) words(v plugin.View) assembler.Words {
+	lang := langOf(v)
+	return func(id string, args map[string]string) string { return t.own.Get(lang, id, args) }
 }
 
 // langOf is the instruction language of a call.
