@@ -41,6 +41,9 @@ type Config struct {
 	// Failpoints selects the binary that obeys COVEL_FAILPOINT. Defaults to
 	// false.
 	Failpoints bool
+
+	// Stdin is what the process reads. Defaults to nothing.
+	Stdin string
 }
 
 // Ready is the line a covel process prints when it can be used.
@@ -111,6 +114,9 @@ func launch(t testing.TB, cfg Config) (*Process, <-chan Ready) {
 	cmd := exec.Command(cfg.Binary, cfg.Args...)
 	cmd.Dir = cfg.Dir
 	cmd.Env = append(cleanEnvironment(os.Environ()), cfg.Env...)
+	if cfg.Stdin != "" {
+		cmd.Stdin = strings.NewReader(cfg.Stdin)
+	}
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
