@@ -3,20 +3,32 @@ package stream_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/covel-engine/covel/internal/pgtest"
 	"github.com/covel-engine/covel/model"
 	"github.com/covel-engine/covel/session"
 	"github.com/covel-engine/covel/store"
+	"github.com/covel-engine/covel/store/postgres"
 	"github.com/covel-engine/covel/store/sqlite"
 	"github.com/covel-engine/covel/stream"
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	code := pgtest.Main(m)
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
 
 var narrator = store.StreamKey{SessionID: "s", TurnID: "t", RuntimeID: "narrator"}
 
@@ -28,21 +40,20 @@ type bundle struct {
 func setup(t *testing.T, config stream.Config) *bundle {
 	t.Helper()
 	st, err := sqlite.Open(t.Context(), sqlite.Config{InMemory: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = st.Close() })
-	if err := st.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	err = st.WithTx(t.Context(), func(ctx context.Context, tx store.Tx) error {
+	must(t, st.Migrate(t.Context()))
+	return setupOn(t, st, config)
+}
+
+// setupOn gives a store a session and a hub.
+func setupOn(t *testing.T, st store.Store, config stream.Config) *bundle {
+	t.Helper()
+	must(t, st.WithTx(t.Context(), func(ctx context.Context, tx store.Tx) error {
 		return tx.InsertSession(ctx, session.Session{
 			ID: "s", WorldID: "w", Status: session.StatusActive, Phase: session.PhasePlaying, Locale: "en-US",
 		})
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	config.Store = st
 	return &bundle{st, newHub(t, config)}
 }
@@ -180,15 +191,36 @@ func TestEnd(t *testing.T) {
 func TestFollowResumes(t *testing.T) {
 	t.Parallel()
 	b := setup(t, stream.Config{Interval: time.Microsecond})
-	other := newHub(t, stream.Config{Store: b.store}) // a listener of its own
-	s := open(t, b.hub, 1)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
+	followAcross(t, b.hub, newHub(t, stream.Config{Store: b.store}))
+}
+
+// Another process learns of new chunks by LISTEN and NOTIFY, long before it
+// would look by itself.
+func TestFollowFromAnotherProcess(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Database(t)
+	connect := func() store.Store {
+		st, err := postgres.Open(t.Context(), postgres.Config{URL: url, MaxConns: 3})
+		must(t, err)
+		t.Cleanup(func() { _ = st.Close() })
+		return st
+	}
+	writer, reader := connect(), connect()
+	must(t, writer.Migrate(t.Context()))
+	b := setupOn(t, writer, stream.Config{Interval: time.Microsecond})
+	followAcross(t, b.hub, newHub(t, stream.Config{Store: reader, PollInterval: time.Hour}))
+}
+
+// followAcross writes to one hub what another one's listener has seen to come,
+// breaks off, and goes on from the cursor.
+func followAcross(t *testing.T, writer, reader *stream.Hub) {
+	t.Helper()
+	s := open(t, writer, 1)
 	must(t, s.Write(t.Context(), model.Delta{Text: "a"}))
 	var texts strings.Builder
 	var resumed stream.Cursor
 	next := 'b'
-	for chunk, err := range other.Follow(ctx, "s", "t", stream.Cursor{}) {
+	for chunk, err := range reader.Follow(t.Context(), "s", "t", stream.Cursor{}) {
 		must(t, err)
 		texts.WriteString(chunk.Text)
 		if next == 'd' {
@@ -201,7 +233,7 @@ func TestFollowResumes(t *testing.T) {
 	}
 	must(t, s.Write(t.Context(), model.Delta{Text: "d"}))
 	must(t, s.End(t.Context()))
-	for chunk, err := range other.Follow(ctx, "s", "t", resumed) {
+	for chunk, err := range reader.Follow(t.Context(), "s", "t", resumed) {
 		must(t, err)
 		texts.WriteString(chunk.Text)
 		if chunk.Kind == stream.KindEnd {
@@ -211,6 +243,37 @@ func TestFollowResumes(t *testing.T) {
 	if got := texts.String(); got != "abcd" {
 		t.Fatalf("text is %q, want abcd", got)
 	}
+}
+
+// Many listeners share one reader of the store.
+func TestManyListeners(t *testing.T) {
+	t.Parallel()
+	b := setup(t, stream.Config{Interval: time.Microsecond})
+	s := open(t, b.hub, 1)
+	var all sync.WaitGroup
+	for range 50 {
+		all.Go(func() {
+			var text strings.Builder
+			for chunk, err := range b.hub.Follow(t.Context(), "s", "t", stream.Cursor{}) {
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				text.WriteString(chunk.Text)
+				if chunk.Kind == stream.KindEnd {
+					break
+				}
+			}
+			if got := text.String(); got != strings.Repeat("x", 100) {
+				t.Errorf("a listener got %q", got)
+			}
+		})
+	}
+	for range 100 {
+		must(t, s.Write(t.Context(), model.Delta{Text: "x"}))
+	}
+	must(t, s.End(t.Context()))
+	all.Wait()
 }
 
 func TestCursorRoundTrip(t *testing.T) {
