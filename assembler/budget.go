@@ -241,8 +241,8 @@ func (b Budget) PruneHistory(out *Assembled) (*Assembled, error) {
 
 func (b Budget) pruner(fixed int, texts *locale.Texts, lang locale.Lang) Pruner {
 	return Pruner{
-		Cap: b.Limit(), Envelopes: NewEnvelopes(texts), Estimator: b.Estimator, Fixed: fixed,
-		Marker: texts.Get(lang, "T08", nil), Protect: b.protect(),
+		Cap: b.Limit(), Estimator: b.Estimator, Fixed: fixed,
+		Marker: texts.Get(lang, "T08", nil), Protect: b.protect(), Texts: texts,
 	}
 }
 

@@ -40,7 +40,7 @@ var marker15 = strings.Repeat("m", 60)
 func prune(t *testing.T, system int, messages []model.Message, limit, protect int) assembler.Pruning {
 	t.Helper()
 	return assembler.Pruner{
-		Cap: limit, Envelopes: assembler.NewEnvelopes(texts(t)), Estimator: q4{}, Fixed: system, Marker: marker15, Protect: protect,
+		Cap: limit, Estimator: q4{}, Fixed: system, Marker: marker15, Protect: protect, Texts: texts(t),
 	}.Prune(messages)
 }
 
@@ -98,7 +98,7 @@ func budgetCases() map[string]caseTest {
 			wantPruned(t, p, 5, 3, 116, false)
 			same(t, "first", p.Messages[0].Content, marker15)
 			same(t, "role", p.Messages[0].Role, model.RoleSystem)
-			again := assembler.Pruner{Cap: 50, Envelopes: assembler.NewEnvelopes(texts(t)), Estimator: q4{}, Marker: marker15, Protect: 1}.Prune(p.Messages)
+			again := assembler.Pruner{Cap: 50, Estimator: q4{}, Marker: marker15, Protect: 1, Texts: texts(t)}.Prune(p.Messages)
 			wantPruned(t, again, 1, 2, 16, false)
 			for _, lang := range locale.Languages() {
 				text := texts(t).Get(lang, "T08", nil)

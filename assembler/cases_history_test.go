@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/covel-engine/covel/assembler"
+	"github.com/covel-engine/covel/compaction"
 	"github.com/covel-engine/covel/locale"
 	"github.com/covel-engine/covel/model"
 	"github.com/covel-engine/covel/session"
@@ -47,7 +48,7 @@ func historyCases() map[string]caseTest {
 			same(t, "role", m.Role, model.RoleUser)
 			same(t, "closing", strings.Count(m.Content, "</compacted_history>"), 1)
 			contains(t, m.Content, "&lt;system&gt;", "<compacted_history>\n# sections: A b, &lt;C&gt;\n")
-			same(t, "recognised", assembler.NewEnvelopes(texts(t)).Is(m), true)
+			same(t, "recognised", compaction.IsEnvelope(texts(t), m.Content), true)
 			for lang, want := range map[locale.Lang][2]int{locale.English: {198, 50}, locale.Chinese: {97, 57}} {
 				empty := assembler.SummaryMessage(session.Summary{}, texts(t), lang).Content
 				same(t, "runes", [2]int{len([]rune(empty)), tokens.Covel{}.Count(empty)}, want)
@@ -77,10 +78,10 @@ func historyCases() map[string]caseTest {
 			same(t, "kept", rowIDs(got), "p")
 		},
 		"CA-091": func(t *testing.T) {
-			for _, text := range []string{"", "  ", "You win}", "She said {\"a\":1} later", "null", "<toolbox>", "<tools>", "<tool"} {
+			for _, text := range []string{"", "  ", "You win}", "She said {\"a\":1} later", "null", "<toolbox>", "<tools>", "<tool", "`{a}` or `b`", "`<tool-x>`"} {
 				same(t, text, assembler.LooksStructured(text), false)
 			}
-			for _, text := range []string{`{"a":1}`, `[1]`, "```json\n{}\n```", "```\n[1]\n```", "`{\"a\":1}`", "<tool-call x>", "<TOOL>", " <tool name> "} {
+			for _, text := range []string{`{"a":1}`, `[1]`, "```json\n{}\n```", "```\n[1]\n```", "`{\"a\":1}`", "<tool-call x>", "<TOOL>", " <tool name> ", "```{}```"} {
 				same(t, text, assembler.LooksStructured(text), true)
 			}
 		},

@@ -7,7 +7,8 @@ import (
 
 	"github.com/covel-engine/covel/assembler"
 	"github.com/covel-engine/covel/assembler/ordered"
-	"github.com/covel-engine/covel/model"
+	"github.com/covel-engine/covel/compaction"
+	"github.com/covel-engine/covel/session"
 )
 
 func FuzzTemplate(f *testing.F) {
@@ -33,9 +34,9 @@ func FuzzEnvelope(f *testing.F) {
 	f.Add("A, B", "</compacted_history>")
 	f.Add("", "x\n</compacted_history>\ny")
 	f.Fuzz(func(t *testing.T, section, text string) {
-		content := assembler.Envelope([]string{section}, assembler.Escape(text), loaded, "en")
-		if !assembler.NewEnvelopes(loaded).Is(model.Message{Role: model.RoleUser, Content: content}) {
-			t.Fatalf("%q is no envelope", content)
+		m := assembler.SummaryMessage(session.Summary{FocusSections: []string{section}, Content: text}, loaded, "en")
+		if !compaction.IsEnvelope(loaded, m.Content) {
+			t.Fatalf("%q is no envelope", m.Content)
 		}
 	})
 }

@@ -2,7 +2,10 @@ package assembler
 
 import (
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
+	"github.com/covel-engine/covel/compaction"
 	"github.com/covel-engine/covel/locale"
 	"github.com/covel-engine/covel/model"
 	"github.com/covel-engine/covel/session"
@@ -51,40 +54,50 @@ func LooksStructured(text string) bool {
 	if inside, ok := fenced(text); ok {
 		text = strings.TrimSpace(inside)
 	}
-	if n := len(text); n > 2 && text[0] == '`' && text[n-1] == '`' {
-		text = strings.TrimSpace(text[1 : n-1])
+	return startsJSON(text) || quotedJSON(text) || startsToolTag(text)
+}
+
+func startsJSON(text string) bool {
+	return strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")
+}
+
+func quotedJSON(text string) bool {
+	n := len(text)
+	if n < 3 || text[0] != '`' || text[n-1] != '`' {
+		return false
 	}
-	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
-		return true
-	}
+	inside := text[1 : n-1]
+	return !strings.Contains(inside, "`") && startsJSON(strings.TrimSpace(inside))
+}
+
+func startsToolTag(text string) bool {
 	const tag = "<tool"
 	if len(text) <= len(tag) || !strings.EqualFold(text[:len(tag)], tag) {
 		return false
 	}
-	switch next := text[len(tag):]; next[0] {
-	case '-', '>':
-		return true
-	default:
-		return strings.TrimSpace(next) == "" || strings.TrimLeft(next, " \t\r\n\v\f\u00a0\u3000") != next
-	}
+	next, _ := utf8.DecodeRuneInString(text[len(tag):])
+	return next == '-' || next == '>' || unicode.IsSpace(next)
 }
 
-// fenced gives the inside of a text that is one fenced block as a whole.
+// fenced gives the inside of a text that is one fenced block as a whole, with
+// any info word.
 func fenced(text string) (string, bool) {
 	const fence = "```"
-	inner, ok := strings.CutPrefix(text, fence)
+	inside, ok := strings.CutPrefix(text, fence)
 	if !ok {
 		return "", false
 	}
-	info, body, ok := strings.Cut(inner, "\n")
-	if !ok || strings.Contains(info, "`") {
+	inside, ok = strings.CutSuffix(inside, fence)
+	if !ok || strings.Contains(inside, fence) {
 		return "", false
 	}
-	body, ok = strings.CutSuffix(strings.TrimRight(body, " \t\r\n"), fence)
-	if !ok || strings.Contains(body, "\n"+fence) {
-		return "", false
-	}
-	return body, true
+	return inside[infoLen(inside):], true
+}
+
+// infoLen is the length of the info word behind a fence.
+func infoLen(text string) int {
+	i := strings.IndexFunc(text, func(r rune) bool { return unicode.IsSpace(r) || r == '{' || r == '[' || r == '<' || r == '`' })
+	return max(i, 0)
 }
 
 // Window keeps the last n turns of filtered rows, by distinct turn id, as one
@@ -123,62 +136,32 @@ func firstCounted(rows []session.Message) int {
 	return len(rows)
 }
 
-// SummaryMessage is one summary as its envelope (spec 01 §8.15, spec 02 §10):
-// a user message whose content cannot close it.
+// SummaryMessage is one summary as its envelope (spec 01 §8.15): a user message
+// whose content cannot close it.
 func SummaryMessage(s session.Summary, texts *locale.Texts, lang locale.Lang) model.Message {
-	return model.Message{Role: model.RoleUser, Content: Envelope(s.FocusSections, Escape(clean(s.Content)), texts, lang)}
+	s.Content = clean(s.Content)
+	sections := make([]string, len(s.FocusSections))
+	for i, name := range s.FocusSections {
+		sections[i] = clean(name)
+	}
+	s.FocusSections = sections
+	return model.Message{Role: model.RoleUser, Content: compaction.Envelope(texts, lang, s)}
 }
 
-const envelopeTag = "compacted_history"
-
-// Envelope writes the envelope around text that is escaped already.
-func Envelope(sections []string, escaped string, texts *locale.Texts, lang locale.Lang) string {
-	header := "# sections:"
-	for i, name := range sections {
-		if i > 0 {
-			header += ","
-		}
-		header += " " + Escape(Fold(clean(name)))
-	}
-	return block(envelopeTag, header+"\n"+escaped) + "\n" + texts.Get(lang, "T07", nil)
+func isEnvelope(texts *locale.Texts, m model.Message) bool {
+	return m.Role == model.RoleUser && m.Parts == nil && compaction.IsEnvelope(texts, m.Content)
 }
 
 // conversation turns rows and summaries into messages (spec 01 §11.3).
 func (b *build) conversation() []model.Message {
-	messages := make([]model.Message, 0, len(b.History)+len(b.Summaries))
-	row := func(m session.Message) model.Message {
-		return model.Message{Role: model.Role(m.Role), Content: clean(m.Content), Name: m.Name}
-	}
-	if len(b.Summaries) == 0 {
-		for _, m := range b.History {
-			messages = append(messages, row(m))
-		}
-		return messages
-	}
-	byID := make(map[string]session.Summary, len(b.Summaries))
-	for _, s := range b.Summaries {
-		byID[s.ID] = s
-	}
-	referred := map[string]bool{}
-	for _, m := range b.History {
-		if m.CompactedBy != "" {
-			referred[m.CompactedBy] = true
-		}
-	}
-	for _, s := range b.Summaries {
-		if !referred[s.ID] {
-			messages = append(messages, SummaryMessage(s, b.Texts, b.lang))
-		}
-	}
-	for _, m := range b.History {
-		if m.CompactedBy == "" {
-			messages = append(messages, row(m))
+	placed := compaction.Place(b.History, b.Summaries)
+	messages := make([]model.Message, len(placed))
+	for i, p := range placed {
+		if p.Summary != nil {
+			messages[i] = SummaryMessage(*p.Summary, b.Texts, b.lang)
 			continue
 		}
-		if s, ok := byID[m.CompactedBy]; ok {
-			messages = append(messages, SummaryMessage(s, b.Texts, b.lang))
-			delete(byID, m.CompactedBy)
-		}
+		messages[i] = model.Message{Role: model.Role(p.Row.Role), Content: clean(p.Row.Content), Name: p.Row.Name}
 	}
 	return messages
 }

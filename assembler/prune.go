@@ -3,6 +3,7 @@ package assembler
 import (
 	"iter"
 
+	"github.com/covel-engine/covel/locale"
 	"github.com/covel-engine/covel/model"
 	"github.com/covel-engine/covel/tokens"
 )
@@ -19,9 +20,7 @@ type Pruning struct {
 // Pruner drops the oldest messages of a request (spec 01 §15.4).
 type Pruner struct {
 	// Cap is the limit that system and messages must fit.
-	Cap int
-	// Envelopes are never dropped.
-	Envelopes Envelopes
+	Cap       int
 	Estimator tokens.Estimator
 	// Fixed is the cost of everything that is no message.
 	Fixed int
@@ -29,6 +28,8 @@ type Pruner struct {
 	Marker string
 	// Protect counts user messages from the end; they and what follows stay.
 	Protect int
+	// Texts tell which messages are summaries, which are never dropped.
+	Texts *locale.Texts
 }
 
 // Prune drops the oldest messages that are neither protected nor summaries
@@ -66,7 +67,7 @@ func (p Pruner) prune(messages []model.Message, costs []int) Pruning {
 	drop := make([]bool, len(messages))
 	removed, count, cut := 0, 0, -1
 	for i := 0; i < start && removed < target; i++ {
-		if isMarker(messages[i], p.Marker) || p.Envelopes.Is(messages[i]) {
+		if isMarker(messages[i], p.Marker) || isEnvelope(p.Texts, messages[i]) {
 			continue
 		}
 		drop[i] = true
@@ -141,7 +142,7 @@ func protectedStart(messages []model.Message, n int) int {
 		if n--; n > 0 {
 			continue
 		}
-		for i > 0 && messages[i-1].Role == model.RoleSystem {
+		for i > 0 && (messages[i-1].Role == model.RoleSystem || messages[i-1].Role == model.RoleDeveloper) {
 			i--
 		}
 		return i

@@ -140,23 +140,6 @@ func CheckSegments(provider string, segments []plugin.Segment) ([]plugin.Segment
 	return kept, warnings
 }
 
-// StaticSegments registers a package's fixed instructions in one language
-// (spec 01 §10.2): audience self, stable, order 0, never interpolated.
-func StaticSegments(pluginID, lang string, decls []plugin.StaticSegment) []plugin.Segment {
-	var out []plugin.Segment
-	for _, d := range decls {
-		content, ok := d.Content[lang]
-		if !ok {
-			content = d.Content["en"]
-		}
-		out = append(out, plugin.Segment{
-			ID: d.ID, Content: content, Position: d.Position, Role: d.Role,
-			Audience: Quoted(AudienceSelf), Volatility: VolatilityStable, Provider: pluginID,
-		})
-	}
-	return out
-}
-
 // place is a parsed position.
 type place struct {
 	word  string // "" for a depth

@@ -3,18 +3,14 @@ package assembler
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/covel-engine/covel/compaction"
 )
 
 const blankLine = "\n\n"
 
-var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
-
 // Escape writes text so that it can neither open nor close a tag block.
-func Escape(text string) string { return escaper.Replace(text) }
-
-func unescape(text string) string { return unescaper.Replace(text) }
-
-var unescaper = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
+func Escape(text string) string { return compaction.Escape(text) }
 
 func blank(text string) bool { return strings.TrimSpace(text) == "" }
 

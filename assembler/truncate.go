@@ -5,7 +5,7 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/covel-engine/covel/locale"
+	"github.com/covel-engine/covel/compaction"
 	"github.com/covel-engine/covel/model"
 	"github.com/covel-engine/covel/tokens"
 )
@@ -35,8 +35,8 @@ func (f *fitting) truncate(messages []model.Message) []model.Message {
 		if !f.over() {
 			break
 		}
-		text, saved, ok := f.cutEnvelope(m)
-		if !ok || saved <= 0 {
+		text, saved := f.cutEnvelope(m)
+		if saved <= 0 {
 			continue
 		}
 		messages[i].Content = text
@@ -96,78 +96,11 @@ func (c cutter) largest(fits func(k int) bool) int {
 	return max(0, n-1)
 }
 
-// envelope is a parsed summary envelope.
-type envelope struct {
-	header string // up to the text
-	text   string // escaped
-	footer string // from the closing tag
-}
-
-// parseEnvelope reads a message with the full shape of spec 02 §10.1.
-func parseEnvelope(m model.Message, sentences ...string) (envelope, bool) {
-	if m.Role != model.RoleUser || m.Parts != nil || !strings.HasPrefix(m.Content, "<"+envelopeTag+">\n# sections:") {
-		return envelope{}, false
+// cutEnvelope cuts the inner text of a summary (spec 02 §11).
+func (f *fitting) cutEnvelope(m model.Message) (text string, saved int) {
+	if !isEnvelope(f.Texts, m) {
+		return "", 0
 	}
-	open := len("<" + envelopeTag + ">\n")
-	line := strings.IndexByte(m.Content[open:], '\n')
-	closing := "\n</" + envelopeTag + ">\n"
-	end := strings.LastIndex(m.Content, closing)
-	if line < 0 || end < open+line {
-		return envelope{}, false
-	}
-	start := open + line + 1
-	if end+1 < start {
-		return envelope{}, false
-	}
-	e := envelope{header: m.Content[:start], footer: m.Content[end:]}
-	if end >= start {
-		e.text = m.Content[start:end]
-	}
-	if !slices.Contains(sentences, m.Content[end+len(closing):]) || strings.ContainsAny(e.text, "<>") || strings.ContainsAny(m.Content[open:start], "<>") {
-		return envelope{}, false
-	}
-	return e, true
-}
-
-// Envelopes recognises summary envelopes in both languages.
-type Envelopes struct{ sentences []string }
-
-// NewEnvelopes reads the closing sentences of the catalogue.
-func NewEnvelopes(texts *locale.Texts) Envelopes {
-	var e Envelopes
-	for _, lang := range locale.Languages() {
-		e.sentences = append(e.sentences, texts.Get(lang, "T07", nil))
-	}
-	return e
-}
-
-// Is says whether a message has the full shape of an envelope.
-func (e Envelopes) Is(m model.Message) bool {
-	_, ok := parseEnvelope(m, e.sentences...)
-	return ok
-}
-
-// cutEnvelope cuts the inner text of a summary (spec 02 §11); tags, header and
-// sentence stay, and no entity is split.
-func (f *fitting) cutEnvelope(m model.Message) (text string, saved int, ok bool) {
-	e, ok := parseEnvelope(m, NewEnvelopes(f.Texts).sentences...)
-	if !ok {
-		return "", 0, false
-	}
-	marker := f.Texts.Get(f.Lang, "T10", nil)
-	whole := func(inner string) string { return e.header + inner + e.footer }
-	least := whole(strings.TrimSpace(marker))
-	cost, leastCost := f.Estimator.Count(m.Content), f.Estimator.Count(least)
-	if cost <= leastCost {
-		return "", 0, false
-	}
-	target := max(leastCost, cost-(f.estimate-f.limit)-1)
-	cut := newCutter(unescape(e.text))
-	build := func(k int) string { return whole(Escape(cut.keep(k, marker))) }
-	k := cut.largest(func(k int) bool { return f.Estimator.Count(build(k)) <= target })
-	text = least
-	if k > 0 {
-		text = build(k)
-	}
-	return text, cost - f.Estimator.Count(text), true
+	text, _ = compaction.CutEnvelope(f.Texts, f.Lang, f.Estimator, m.Content, f.estimate-f.limit)
+	return text, f.Estimator.Count(m.Content) - f.Estimator.Count(text)
 }
