@@ -8,7 +8,7 @@
 //	defer hub.Close()
 //	s, err := hub.Open(ctx, key, attempt) // attempt counts from 1
 //	result, err := caller.Call(ctx, slot, params, func(d model.Delta) { _ = s.Write(ctx, d) })
-//	err = s.Close(ctx)                    // the call is over, its text stands
+//	err = s.Close(ctx)                    // the call is over, its text stands; Abandon after a failure
 //
 // and when the runtime has ended, hub.End(ctx, key) closes its stream for good.
 //

@@ -11,7 +11,7 @@ import (
 )
 
 // Stream is the writing end of one model call. It is safe for concurrent use.
-// Every Stream must be closed by Close or End.
+// Every Stream must be closed by Close, Abandon or End.
 type Stream struct {
 	hub *Hub
 	key store.StreamKey
@@ -155,17 +155,23 @@ func (s *Stream) Discard(ctx context.Context) error {
 // Close writes what is left and marks the call as finished: a later reset
 // keeps its text. It gives the first error of the stream. Closing twice is
 // closing once.
-func (s *Stream) Close(ctx context.Context) error { return s.finish(ctx, piece{kind: KindText}) }
+func (s *Stream) Close(ctx context.Context) error { return s.finish(ctx, &piece{kind: KindText}) }
+
+// Abandon is Close for a call that failed: its text stays without the mark, so
+// that the reset of a later attempt drops it.
+func (s *Stream) Abandon(ctx context.Context) error { return s.finish(ctx, nil) }
 
 // End is Close and the end of the runtime's stream: later writes to it are
 // refused with STREAM_CLOSED.
-func (s *Stream) End(ctx context.Context) error { return s.finish(ctx, piece{kind: KindEnd}) }
+func (s *Stream) End(ctx context.Context) error { return s.finish(ctx, &piece{kind: KindEnd}) }
 
-func (s *Stream) finish(ctx context.Context, last piece) error {
+// finish flushes with a last piece, and takes the stream off the writer.
+func (s *Stream) finish(ctx context.Context, last *piece) error {
 	s.mu.Lock()
 	already := s.closed
-	if !already && s.err == nil && (last.kind == KindEnd || s.nextSeq > 0 || len(s.pending) > 0) {
-		s.pending = append(s.pending, last)
+	written := s.nextSeq > 0 || len(s.pending) > 0
+	if !already && s.err == nil && last != nil && (written || last.kind == KindEnd) {
+		s.pending = append(s.pending, *last)
 	}
 	s.mu.Unlock()
 	if already {

@@ -173,6 +173,20 @@ func TestDiscard(t *testing.T) {
 	want(t, afterReset(read(t, b.hub, stream.Cursor{})), "text:kept")
 }
 
+func TestAbandonedTextIsReset(t *testing.T) {
+	t.Parallel()
+	b := setup(t, stream.Config{})
+	one := open(t, b.hub, 1)
+	must(t, one.Write(t.Context(), model.Delta{Text: "kept"}))
+	must(t, one.Close(t.Context()))
+	two := open(t, b.hub, 1)
+	must(t, two.Write(t.Context(), model.Delta{Text: "cut in mid"}))
+	must(t, two.Abandon(t.Context()))
+	again := open(t, b.hub, 2)
+	must(t, again.Close(t.Context()))
+	want(t, afterReset(read(t, b.hub, stream.Cursor{})), "text:kept")
+}
+
 func TestEnd(t *testing.T) {
 	t.Parallel()
 	b := setup(t, stream.Config{})
