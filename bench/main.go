@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime/pprof"
 	"slices"
 	"sync"
 	"text/tabwriter"
@@ -18,17 +19,27 @@ func main() {
 	turns := flag.Int("turns", 60, "turns to measure at concurrency 1")
 	load := flag.Int("load", 160, "turns to measure at concurrency 16")
 	messages := flag.Int("messages", 2000, "messages in the session of the second row")
+	binary := flag.String("covel", "", "covel binary for the server (default: build it)")
+	profile := flag.String("cpuprofile", "", "write a CPU profile of the worker to this file")
 	flag.Parse()
+	if *profile != "" {
+		stopProfile, err := startProfile(*profile)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		defer stopProfile()
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *turns, *load, *messages); err != nil {
+	if err := run(ctx, *binary, *turns, *load, *messages); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, turns, load, messages int) error {
-	rig, err := newRig(ctx)
+func run(ctx context.Context, binary string, turns, load, messages int) error {
+	rig, err := newRig(ctx, binary)
 	if err != nil {
 		return err
 	}
@@ -43,6 +54,14 @@ func run(ctx context.Context, turns, load, messages int) error {
 		fmt.Fprintf(w, "%d\t%.0f\t%.0f\t%.1f\t%.1f\t%d\t%d\t%d\t\n", n, row.p50, row.p95, row.alone, row.loaded, row.history, row.payload, row.store)
 	}
 	return w.Flush()
+}
+
+func startProfile(path string) (stop func(), err error) {
+	file, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	return func() { pprof.StopCPUProfile(); _ = file.Close() }, pprof.StartCPUProfile(file)
 }
 
 // row is one line of the table.

@@ -42,7 +42,7 @@ type rig struct {
 	client   *client.Client
 }
 
-func newRig(ctx context.Context) (r *rig, err error) {
+func newRig(ctx context.Context, binary string) (r *rig, err error) {
 	r = &rig{}
 	defer func() {
 		if err != nil {
@@ -52,7 +52,7 @@ func newRig(ctx context.Context) (r *rig, err error) {
 	if r.dir, err = os.MkdirTemp("", "covel-bench-"); err != nil {
 		return r, err
 	}
-	address, err := r.startServer(ctx)
+	address, err := r.startServer(ctx, binary)
 	if err != nil {
 		return r, err
 	}
@@ -64,11 +64,13 @@ func newRig(ctx context.Context) (r *rig, err error) {
 }
 
 // startServer builds covel and starts the embedded server on files.
-func (r *rig) startServer(ctx context.Context) (address string, err error) {
-	binary := filepath.Join(r.dir, "covel")
-	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/covel")
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build covel: %w\n%s", err, out)
+func (r *rig) startServer(ctx context.Context, binary string) (address string, err error) {
+	if binary == "" {
+		binary = filepath.Join(r.dir, "covel")
+		build := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/covel")
+		if out, err := build.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("build covel: %w\n%s", err, out)
+		}
 	}
 	r.server = exec.CommandContext(ctx, binary, "dev", "--no-worker", "--json", "--data", filepath.Join(r.dir, "temporal"))
 	r.server.Stderr = os.Stderr

@@ -25,10 +25,10 @@ id: bench
 kind: plugin
 description: Nine agents that each take a note.
 version: 1.0.0
-entry: go:bench
 contributes:
   tools:
     - name: note
+      handler: go:bench.note
       description: Takes a note.
       input: schemas/note.json
       idempotent: true
@@ -41,7 +41,9 @@ contributes:
 	}
 	for _, stage := range []string{"pre-turn", "narrative", "post-turn"} {
 		for i := range runtimes {
-			files[fmt.Sprintf("bench/runtimes/%s-%d/RUNTIME.md", stage, i)] = &fstest.MapFile{Data: fmt.Appendf(nil, `---
+			dir := fmt.Sprintf("bench/runtimes/%s-%d/", stage, i)
+			files[dir+"RUNTIME.zh.md"] = &fstest.MapFile{Data: []byte("---\n---\n# 目的\n用工具 `note` 为本回合记一条笔记。\n")}
+			files[dir+"RUNTIME.md"] = &fstest.MapFile{Data: fmt.Appendf(nil, `---
 type: agent
 schedule: {stage: %s}
 agent:
@@ -66,7 +68,5 @@ func benchHandlers() plugin.Handlers {
 			Summary: "noted", Proposals: []plugin.ProposedWrite{{Type: turn.ProposalPluginData, Payload: payload}},
 		}, err
 	}
-	return plugin.Handlers{Entries: map[string]plugin.Registration{
-		"bench": {Tools: map[string]plugin.ToolHandler{"note": note}},
-	}}
+	return plugin.Handlers{Tools: map[string]plugin.ToolHandler{"bench.note": note}}
 }
