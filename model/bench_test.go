@@ -306,3 +306,74 @@ func (c *chunks) Read(p []byte) (int, error) {
 }
 
 func contains(b []byte, s string) bool { return bytes.Contains(b, []byte(s)) }
+
+// saying is a whole reply with that text, by protocol.
+func saying(protocol, reply string) answer {
+	a := okReply[protocol]
+	a.body = strings.Replace(a.body, `"ok"`, string(mustJSON(reply)), 1)
+	return a
+}
+
+// objectBody makes one object call that is answered with reply.
+func objectBody(t *testing.T, llm string, params model.Params, reply string) map[string]any {
+	t.Helper()
+	slots, err := model.ParseSlots("llm.toml", []byte(llm))
+	if err != nil {
+		t.Fatal(err)
+	}
+	story, _ := slots.Lookup("story")
+	b := newBench(t, saying(story.Protocol, reply))
+	if _, err := b.gateway(llm).Object(context.Background(), "story", params, nil); err != nil {
+		t.Fatal(err)
+	}
+	return b.last().json(t)
+}
+
+// replied makes one call that is answered with a.
+func replied(t *testing.T, llm string, params model.Params, a answer) (*model.Result, error) {
+	t.Helper()
+	return newBench(t, a).gateway(llm).Call(context.Background(), "story", params, nil)
+}
+
+func mustReply(t *testing.T, llm string, params model.Params, a answer) *model.Result {
+	t.Helper()
+	r, err := replied(t, llm, params, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// override writes one parameter override.
+func override(name string, value any) map[string]json.RawMessage {
+	return map[string]json.RawMessage{"parameterOverrides": mustJSON(map[string]any{name: value})}
+}
+
+// metadata writes free settings.
+func metadata(pairs ...any) map[string]json.RawMessage {
+	m := map[string]json.RawMessage{}
+	for i := 0; i < len(pairs); i += 2 {
+		m[pairs[i].(string)] = json.RawMessage(pairs[i+1].(string))
+	}
+	return m
+}
+
+// chopped gives replies in pieces of n bytes.
+type chopped struct {
+	base http.RoundTripper
+	n    int
+}
+
+func (c chopped) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := c.base.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	all, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, err
+	}
+	_ = resp.Body.Close()
+	resp.Body = io.NopCloser(&chunks{rest: all, n: c.n})
+	return resp, nil
+}

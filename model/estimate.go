@@ -30,3 +30,10 @@ func CallID(body []byte, index int) string {
 	h.Write([]byte("\n" + strconv.Itoa(index)))
 	return "call_" + hex.EncodeToString(h.Sum(nil))[:24]
 }
+
+// PromptCacheKey is the cache key of a session's runtime: covel- and the first
+// 32 hex digits of SHA-256 over both ids (spec 04 §13.4).
+func PromptCacheKey(sessionID, runtimeID string) string {
+	sum := sha256.Sum256([]byte(sessionID + "\n" + runtimeID))
+	return "covel-" + hex.EncodeToString(sum[:16])
+}

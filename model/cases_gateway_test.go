@@ -1,0 +1,3 @@
+package model_test
+
+var gatewayCases = cases{}
