@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/covel-engine/covel/assembler/ordered"
+	"github.com/covel-engine/covel/compaction"
 	"github.com/covel-engine/covel/locale"
 	"github.com/covel-engine/covel/model"
 )
@@ -148,78 +149,101 @@ func joinLore(lore []ActiveLore, position string) string {
 	return strings.Join(parts, blankLine)
 }
 
-// entry is a message of the base list with its part of the layout.
-type entry struct {
-	model.Message
-	section string
+// layout writes messages and keeps the sections that they belong to.
+type layout struct{ out *Assembled }
+
+func (l layout) add(section string, messages ...model.Message) {
+	out := l.out
+	from := len(out.Messages)
+	out.Messages = append(out.Messages, messages...)
+	last := len(out.Sections) - 1
+	switch {
+	case len(messages) == 0:
+	case last >= 0 && out.Sections[last].Zone == ZoneMessages && out.Sections[last].Name == section:
+		out.Sections[last].To = len(out.Messages)
+	default:
+		out.Sections = append(out.Sections, Section{Name: section, Zone: ZoneMessages, From: from, To: len(out.Messages)})
+	}
 }
 
-// messages writes the conversation (spec 01 §4.2). Depth is counted on the base
-// list; turn context and pictures then go before the player's message.
+// messages writes the conversation (spec 01 §4.2). The base list is pre-history
+// segments, history, player, story and cue; depth is counted on it, so an
+// insertion never depends on turn context and pictures, which stand directly
+// before the player's message.
 func (b *build) messages(out *Assembled, segments []placed, lore []ActiveLore) {
-	history := b.conversation()
-	base := make([]entry, 0, len(history)+len(segments)+8)
+	var before []model.Message
 	for _, s := range segments {
 		if s.word == PositionPreHistory && s.role() != model.RoleSystem {
-			base = append(base, entry{s.message(), "pre-history"})
+			before = append(before, s.message())
 		}
 	}
-	for _, m := range history {
-		base = append(base, entry{m, "history"})
+	history := compaction.Place(b.History, b.Summaries)
+	player := len(before) + len(history)
+	size := player + 1
+	if len(b.Story) > 0 {
+		size += len(b.Story) + 1
 	}
-	player := len(base)
-	base = append(base, entry{model.Message{Role: model.RoleUser, Content: b.playerMessage()}, "player"})
+	inserted := depthMessages(size, segments, lore)
+	out.Messages = make([]model.Message, 0, size+len(segments)+len(lore)+2)
+	at, l := 0, layout{out}
+	next := func(section string, m model.Message) {
+		for _, d := range inserted[at] {
+			l.add(d.section, d.Message)
+		}
+		if at == player {
+			b.beforePlayer(l)
+			out.PlayerIndex = len(out.Messages)
+		}
+		l.add(section, m)
+		at++
+	}
+	for _, m := range before {
+		next("pre-history", m)
+	}
+	for _, p := range history {
+		next("history", b.historyMessage(p))
+	}
+	next("player", model.Message{Role: model.RoleUser, Content: b.playerMessage()})
 	for _, s := range b.Story {
-		base = append(base, entry{model.Message{Role: model.RoleAssistant, Content: clean(s.Content), Name: s.Name}, "story"})
+		next("story", model.Message{Role: model.RoleAssistant, Content: clean(s.Content), Name: s.Name})
 	}
 	if len(b.Story) > 0 {
-		base = append(base, entry{model.Message{Role: model.RoleUser, Content: b.text("T26", nil)}, "cue"})
+		next("cue", model.Message{Role: model.RoleUser, Content: b.text("T26", nil)})
 	}
-
-	var before []entry
-	if out.TurnContext != "" {
-		before = append(before, entry{model.Message{Role: model.RoleSystem, Content: out.TurnContext}, "turn-context"})
-	}
-	if m, ok := b.pictureMessage(); ok {
-		before = append(before, entry{m, "pictures"})
-	}
-	inserted := depthMessages(len(base), segments, lore)
-
-	all := make([]entry, 0, len(base)+len(before)+len(segments)+len(lore))
-	for i := 0; i <= len(base); i++ {
-		all = append(all, inserted[i]...)
-		if i == len(base) {
-			break
-		}
-		if i == player {
-			all = append(all, before...)
-			out.PlayerIndex = len(all)
-		}
-		all = append(all, base[i])
+	for _, d := range inserted[at] {
+		l.add(d.section, d.Message)
 	}
 	for _, s := range segments {
 		if s.word == PositionPostHistory {
-			all = append(all, entry{s.message(), "post-history"})
+			l.add("post-history", s.message())
 		}
 	}
-	b.finishMessages(out, all)
+	out.CurrentTurnUserMessages = b.currentTurnUsers(out)
 }
 
-func (b *build) finishMessages(out *Assembled, all []entry) {
-	out.Messages = make([]model.Message, len(all))
-	out.CurrentTurnUserMessages = 1
-	for i, e := range all {
-		out.Messages[i] = e.Message
-		if e.section == "pictures" || i > out.PlayerIndex && e.Role == model.RoleUser {
-			out.CurrentTurnUserMessages++
-		}
-		last := len(out.Sections) - 1
-		if last >= 0 && out.Sections[last].Zone == ZoneMessages && out.Sections[last].Name == e.section {
-			out.Sections[last].To = i + 1
-			continue
-		}
-		out.Sections = append(out.Sections, Section{Name: e.section, Zone: ZoneMessages, From: i, To: i + 1})
+// beforePlayer writes turn context and pictures.
+func (b *build) beforePlayer(l layout) {
+	if l.out.TurnContext != "" {
+		l.add("turn-context", model.Message{Role: model.RoleSystem, Content: l.out.TurnContext})
 	}
+	if m, ok := b.pictureMessage(); ok {
+		l.add("pictures", m)
+	}
+}
+
+// currentTurnUsers is 1, one for the pictures, and the user messages behind the
+// player's (spec 01 §2.2).
+func (b *build) currentTurnUsers(out *Assembled) int {
+	n := 1
+	if _, ok := b.pictureMessage(); ok {
+		n++
+	}
+	for _, m := range out.Messages[out.PlayerIndex+1:] {
+		if m.Role == model.RoleUser {
+			n++
+		}
+	}
+	return n
 }
 
 // playerMessage is the player's text, or a cue when it is blank (spec 01 §4.3).
@@ -235,10 +259,16 @@ func (b *build) playerMessage() string {
 	}
 }
 
+// insertion is a message put in by depth.
+type insertion struct {
+	model.Message
+	section string
+}
+
 // depthMessages gives what is inserted before each index of a base list of n
 // messages (spec 01 §14): lorebook rows by depth and order, then segments.
-func depthMessages(n int, segments []placed, lore []ActiveLore) map[int][]entry {
-	out := map[int][]entry{}
+func depthMessages(n int, segments []placed, lore []ActiveLore) map[int][]insertion {
+	out := map[int][]insertion{}
 	insert := func(depth int, m model.Message, section string) {
 		at := n - depth
 		if depth >= n {
@@ -247,7 +277,7 @@ func depthMessages(n int, segments []placed, lore []ActiveLore) map[int][]entry 
 		if depth == 0 {
 			at = n
 		}
-		out[at] = append(out[at], entry{m, section})
+		out[at] = append(out[at], insertion{m, section})
 	}
 	for _, l := range byDepth(lore) {
 		insert(l.Depth, model.Message{Role: model.RoleSystem, Content: clean(l.Text)}, "lore-depth")

@@ -10,7 +10,8 @@ import (
 // kept ones, their present form and cost stand beside them.
 type fitting struct {
 	Budget
-	original  []model.Message
+	original []model.Message
+	// current is original until the first change copies it.
 	current   []model.Message
 	costs     []int
 	dropped   []bool
@@ -21,6 +22,7 @@ type fitting struct {
 	estimate  int
 	limit     int
 	changed   bool
+	rewritten bool
 	report    Report
 }
 
@@ -36,7 +38,7 @@ func newFitting(b Budget, req Request) *fitting {
 		original = StripMessages(original)
 	}
 	f := &fitting{
-		Budget: b, original: original, current: slices.Clone(original),
+		Budget: b, original: original, current: original,
 		costs: make([]int, len(original)), dropped: make([]bool, len(original)),
 		groups: findGroups(original), digests: map[int]digestAt{}, limit: b.Limit(),
 	}
@@ -69,6 +71,9 @@ func (f *fitting) set(i int, text string) {
 	m.Content = text
 	cost := MessageCost(f.Estimator, m)
 	f.estimate += cost - f.costs[i]
+	if !f.rewritten {
+		f.current, f.rewritten = slices.Clone(f.original), true
+	}
 	f.current[i], f.costs[i], f.changed = m, cost, true
 }
 

@@ -152,18 +152,12 @@ func isEnvelope(texts *locale.Texts, m model.Message) bool {
 	return m.Role == model.RoleUser && m.Parts == nil && compaction.IsEnvelope(texts, m.Content)
 }
 
-// conversation turns rows and summaries into messages (spec 01 §11.3).
-func (b *build) conversation() []model.Message {
-	placed := compaction.Place(b.History, b.Summaries)
-	messages := make([]model.Message, len(placed))
-	for i, p := range placed {
-		if p.Summary != nil {
-			messages[i] = SummaryMessage(*p.Summary, b.Texts, b.lang)
-			continue
-		}
-		messages[i] = model.Message{Role: model.Role(p.Row.Role), Content: clean(p.Row.Content), Name: p.Row.Name}
+// historyMessage turns a row or a summary into a message (spec 01 §11.3).
+func (b *build) historyMessage(p compaction.Placed) model.Message {
+	if p.Summary != nil {
+		return SummaryMessage(*p.Summary, b.Texts, b.lang)
 	}
-	return messages
+	return model.Message{Role: model.Role(p.Row.Role), Content: clean(p.Row.Content), Name: p.Row.Name}
 }
 
 // View is one runtime's view of the log: the filter of spec 01 §11.1 and the
