@@ -1,7 +1,7 @@
 // Package compaction condenses old history into summaries. It holds the rules
 // alone: when history is due, how large summaries may be, how they are shown to
 // a model, what a provider may return, and the default strategy (spec 02 Part
-// A). Running an attempt over a store is package attempt.
+// A). Running an attempt over a store is package commit/compact.
 //
 //	windows, err := compaction.Resolve(story, fast, settings)
 //	used := compaction.Estimate(est, texts, lang, preview, rows, summaries)

@@ -1,4 +1,4 @@
-package attempt
+package compact
 
 import (
 	"context"
@@ -53,9 +53,9 @@ func NewRunner(config Config) (*Runner, error) {
 	}
 	switch {
 	case config.Store == nil:
-		return nil, errors.New("attempt.Config.Store is nil; give the store of the sessions")
+		return nil, errors.New("compact.Config.Store is nil; give the store of the sessions")
 	case config.Texts == nil:
-		return nil, errors.New("attempt.Config.Texts is nil; give the framework's catalogue")
+		return nil, errors.New("compact.Config.Texts is nil; give the framework's catalogue")
 	}
 	if config.Settings != nil {
 		r.settings = *config.Settings
