@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/covel-engine/covel/assembler"
-	"github.com/covel-engine/covel/assembler/narratoronly"
 	"github.com/covel-engine/covel/locale"
 	"github.com/covel-engine/covel/session"
+	"github.com/covel-engine/covel/world"
 )
 
 func keyword(id string, keys ...string) session.LoreEntry {
@@ -177,8 +177,8 @@ func loreCases() map[string]caseTest {
 			lore := "A town.\n<!-- narrator-only -->\nthe vault is empty\n<!-- /narrator-only -->\nA lamp."
 			s, _ := assembler.NewSnapshot(assembler.SnapshotReads{World: assembler.Read[*assembler.WorldRecord]{Value: &assembler.WorldRecord{Lore: lore}}})
 			same(t, "model text", s.World.Lore, "A town.\nthe vault is empty\nA lamp.")
-			same(t, "player text", narratoronly.PlayerText(lore), "A town.\nA lamp.")
-			same(t, "unclosed", narratoronly.PlayerText(strings.Replace(lore, "<!-- /narrator-only -->", "", 1)), "A town.")
+			same(t, "player text", world.SplitLore(lore).Player, "A town.\nA lamp.")
+			same(t, "unclosed", world.SplitLore(strings.Replace(lore, "<!-- /narrator-only -->", "", 1)).Player, "A town.")
 		},
 	}
 }

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/covel-engine/covel/assembler/narratoronly"
 	"github.com/covel-engine/covel/assembler/ordered"
 	"github.com/covel-engine/covel/locale"
 	"github.com/covel-engine/covel/session"
+	"github.com/covel-engine/covel/world"
 )
 
 // Read is one independent read of a snapshot: its value, or why it failed.
@@ -90,7 +90,7 @@ func NewSnapshot(r SnapshotReads) (Snapshot, []Warning) {
 	if override, ok := loreOverride(usable(r.Session).Metadata); ok {
 		s.World.Lore = override
 	}
-	s.World.Lore = narratoronly.ModelText(s.World.Lore)
+	s.World.Lore = world.SplitLore(s.World.Lore).Model
 	return s, warnings
 }
 
