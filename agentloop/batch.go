@@ -18,6 +18,8 @@ type batch struct {
 	finished   bool // runtime-done succeeded
 	completed  bool // a completing tool succeeded
 	failed     bool // a business tool failed
+	// cut is the request that repeats a cut reply, nil for a whole one.
+	cut *request
 }
 
 func (m *Machine) runBatch(calls []turn.CallFact) Command {
@@ -27,6 +29,14 @@ func (m *Machine) runBatch(calls []turn.CallFact) Command {
 	m.move(running)
 	m.batch = batch{reply: m.length - 1, calls: slices.Clone(calls)}
 	return m.tools(RunTools{})
+}
+
+// cancelBatch answers calls that must not run, so that the transcript stays
+// one that a provider takes.
+func (m *Machine) cancelBatch(calls []turn.CallFact, then request) Command {
+	m.move(cancelling)
+	m.batch = batch{reply: m.length - 1, calls: slices.Clone(calls), cut: &then}
+	return m.tools(RunTools{Cancelled: true, Because: turn.CancelCut})
 }
 
 func (m *Machine) tools(cmd RunTools) Command {
@@ -110,6 +120,8 @@ func (m *Machine) batchOver() Command {
 	m.groups = true
 	b := m.batch
 	switch {
+	case b.cut != nil:
+		return m.next(*b.cut)
 	case b.suspended:
 		return m.end(turn.EndingSuspended)
 	case b.finished:

@@ -32,7 +32,7 @@ type RunTools struct {
 	From int
 	// Cancelled says to answer the calls from From on with CANCELLED.
 	Cancelled bool
-	// Because is turn.CancelSuspended or turn.CancelTerminated.
+	// Because is turn.CancelSuspended, turn.CancelTerminated or turn.CancelCut.
 	Because string
 	// TimeLeftMs is the rest of the runtime's time limit when the batch starts.
 	TimeLeftMs int64

@@ -35,8 +35,9 @@
 //   - StepOutcome.HasText says that the reply holds usable text: for a story
 //     text that is not blank after sanitising, for a finalizer request also
 //     text that fits the output schema.
-//   - A reply that was cut at the output limit is stored without its calls,
-//     unless HasText and Story make it an answer.
+//   - A reply that was cut at the output limit is best stored without its
+//     calls, whose arguments may be cut; calls that StepOutcome names are
+//     answered with CANCELLED.
 //   - StepOutcome.ClockMs and ToolOutcome.ClockMs are the runtime's own time
 //     (spec 03 §11.1): waiting for a model slot and streaming do not count.
 //
@@ -52,6 +53,7 @@
 //	| Calling    | reply with calls                      | Running    |
 //	| Calling    | reply corrected by a hook             | Calling    |
 //	| Calling    | reply cut, first time                 | Calling    |
+//	| Calling    | reply cut, its calls are cancelled    | Cancelling |
 //	| Calling    | text, contract correction             | Calling    |
 //	| Calling    | text, late steering                   | Calling    |
 //	| Calling    | text accepted                         | Ended      |
@@ -68,7 +70,7 @@
 //	| Running    | deadline passed                       | Ended      |
 //	| Running    | Aborted                               | Ended      |
 //	| Cancelling | call cancelled, more left             | Cancelling |
-//	| Cancelling | batch over, contract correction       | Calling    |
+//	| Cancelling | batch over, correction or cut reply   | Calling    |
 //	| Cancelling | batch over, run ends                  | Ended      |
 //	| Cancelling | Aborted                               | Ended      |
 package agentloop

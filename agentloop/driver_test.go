@@ -102,7 +102,7 @@ func (s *script) call(c CallModel) Command {
 			fact.Hash = fact.ID
 		}
 		out.Calls = append(out.Calls, fact)
-		if !r.corrected && r.finish != finishLength {
+		if !r.corrected {
 			entry += " call=" + fact.ID
 		}
 	}

@@ -59,14 +59,17 @@ func (m *Machine) corrected() Command {
 }
 
 // cutReply repeats a step whose reply hit the output limit, once (spec 04
-// §7.3).
-func (m *Machine) cutReply(req request) Command {
+// §7.3). Its calls may be cut too, so none of them runs.
+func (m *Machine) cutReply(req request, calls []turn.CallFact) Command {
 	if req.again {
 		return m.fail(codeProvider,
 			fmt.Sprintf("the reply of %q was cut at the output limit twice; give its model slot a larger maxOutputTokens", m.spec.RuntimeID))
 	}
 	req.again = true
 	req.notes = []turn.Note{{Text: "T16"}}
+	if len(calls) > 0 && !m.timeUp() {
+		return m.cancelBatch(calls, req)
+	}
 	return m.next(req)
 }
 
@@ -76,7 +79,7 @@ func (m *Machine) callFailed(out turn.StepOutcome) Command {
 	switch {
 	case out.Failed == codeOverflow && m.finalizerAllowed():
 		return m.askFinalizer(cause)
-	case out.Failed == codeCallTimeout && m.timeUp() && m.hasText():
+	case out.Failed == codeCallTimeout && m.timeUp():
 		return m.timeOver()
 	}
 	return m.failAs(cause)

@@ -96,7 +96,7 @@ func (m *Machine) ModelReplied(out turn.StepOutcome) Command {
 	case out.Corrected:
 		return m.corrected()
 	case out.Finish == finishLength && !(m.spec.Story && out.HasText && len(out.Calls) == 0):
-		return m.cutReply(req)
+		return m.cutReply(req, out.Calls)
 	}
 	if out.HasText {
 		m.captured = m.length - 1

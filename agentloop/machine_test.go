@@ -117,7 +117,7 @@ func TestCases(t *testing.T) {
 			want: want{turn.EndingText, "", 3, "mark"}},
 		{id: "TE-102", replies: []reply{{failed: "CONFIG_ERROR"}}, want: want{turn.EndingFailed, "CONFIG_ERROR", 1, ""}},
 		{id: "TE-103", spec: turn.AgentSpec{TimeoutMs: 1000}, replies: []reply{{failed: "call-timeout", clock: 1000}},
-			want: want{turn.EndingFailed, "call-timeout", 1, ""}},
+			want: want{turn.EndingFailed, turn.CodeTimeout, 1, ""}},
 		{id: "TE-104", spec: turn.AgentSpec{RuntimeID: "npc/x", MaxSteps: 20}, replies: repeat(20, calls("mark same")),
 			want: want{turn.EndingFailed, turn.CodeToolLoopDetected, 4, "mark mark mark mark"},
 			check: func(t *testing.T, s *script, f *Finish) {
@@ -190,6 +190,13 @@ func TestCases(t *testing.T) {
 			check: func(t *testing.T, s *script, f *Finish) {
 				if notes(s.last()) != "T16" || s.last().Step != 1 {
 					t.Errorf("second call %+v: want T16 in the same step", s.last())
+				}
+			}},
+		{id: "the calls of a cut reply do not run", replies: []reply{{finish: "length", calls: []string{"mark", "mark"}}, calls("mark"), text()},
+			want: want{turn.EndingText, "", 3, "mark"},
+			check: func(t *testing.T, s *script, f *Finish) {
+				if got := strings.Join(s.answers, " "); got != "mark:CANCELLED mark:CANCELLED mark:ok" || notes(s.asked[1]) != "T16" {
+					t.Errorf("answers %s, then %q", got, notes(s.asked[1]))
 				}
 			}},
 		{id: "M-140 cut twice", replies: repeat(2, reply{finish: "length", calls: []string{"mark"}}),

@@ -118,7 +118,7 @@ func (w *world) reply(c CallModel) Command {
 			out.Calls = append(out.Calls, turn.CallFact{
 				ID: fmt.Sprintf("c%d-%d", w.calls, i), Name: name, Hash: rapid.SampledFrom([]string{"h1", "h2"}).Draw(w.t, "hash"),
 			})
-			if kind == "calls" && !c.Finalizer {
+			if kind != "corrected" && !c.Finalizer {
 				entry += " call=" + out.Calls[i].ID
 			}
 		}

@@ -64,12 +64,15 @@ func success(summary string, data json.RawMessage, staged string) (string, error
 // order in which it was written (spec 01 §9).
 func modelJSON(data json.RawMessage) (json.RawMessage, error) { return assembler.ModelFacingJSON(data) }
 
-// Cancelled answers a call that is not run. Because is turn.CancelSuspended or
-// turn.CancelTerminated.
+// Cancelled answers a call that is not run. Because is turn.CancelSuspended,
+// turn.CancelTerminated or turn.CancelCut.
 func Cancelled(because string) Outcome {
 	text := "skipped because an earlier call suspended"
-	if because == turn.CancelTerminated {
+	switch because {
+	case turn.CancelTerminated:
 		text = "skipped because an earlier call ended the run"
+	case turn.CancelCut:
+		text = "skipped because the reply was cut at the output limit"
 	}
 	return refusef(turn.ResultCancelled, "%s", text).outcome()
 }

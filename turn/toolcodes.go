@@ -25,4 +25,6 @@ const (
 const (
 	CancelSuspended  = "suspended"
 	CancelTerminated = "terminated"
+	// CancelCut answers the calls of a reply that was cut at the output limit.
+	CancelCut = "cut"
 )
