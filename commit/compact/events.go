@@ -3,6 +3,7 @@ package compact
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/covel-engine/covel/compaction"
 	"github.com/covel-engine/covel/session"
@@ -14,11 +15,11 @@ import (
 const detailRunes = 300
 
 // trace writes one event after the fact; a failure to do so changes nothing.
-func (r *Runner) trace(ctx context.Context, req *Request, e trace.Event) {
+func (r *Runner) trace(ctx context.Context, req *Request, at time.Time, e trace.Event) {
 	if e.TraceID == "" {
 		e.TraceID = req.TraceID
 	}
-	err := r.store.WithTx(ctx, func(ctx context.Context, tx store.Tx) error { return trace.Insert(ctx, tx, r.clock(), e) })
+	err := r.store.WithTx(ctx, func(ctx context.Context, tx store.Tx) error { return trace.Insert(ctx, tx, at, e) })
 	if err != nil {
 		r.warn("trace event "+e.Type+" was not written", err)
 	}

@@ -46,9 +46,9 @@ func (r *Runner) fail(ctx context.Context, req *Request, result Result, f *compa
 	if err != nil || result.Repeated || quiet {
 		return result, err
 	}
-	r.trace(ctx, req, failedEvent(req, result, f))
+	r.trace(ctx, req, r.clock(), failedEvent(req, result, f))
 	if result.Notice != nil {
-		r.trace(ctx, req, noticeEvent(req, result.Notice))
+		r.trace(ctx, req, r.clock(), noticeEvent(req, result.Notice))
 	}
 	return result, nil
 }

@@ -162,7 +162,7 @@ func stored(ctx context.Context, st store.Reader, scope turn.Scope) (Result, boo
 func (r *Runner) SkipByHook(ctx context.Context, req Request, reason compaction.Reason) (Result, error) {
 	result, err := r.settle(ctx, &req, Result{Outcome: HookSkipped, Reason: reason})
 	if err == nil && !result.Repeated {
-		r.trace(ctx, &req, skippedEvent(&req, reason))
+		r.trace(ctx, &req, r.clock(), skippedEvent(&req, reason))
 	}
 	return result, err
 }
@@ -200,7 +200,9 @@ func (r *Runner) Attempt(ctx context.Context, req Request) (Result, error) {
 	if ctx.Err() != nil {
 		return Result{}, ctx.Err() // a cancelled attempt writes nothing
 	}
-	r.trace(ctx, &req, serviceEvent(&req, failure))
+	if r.provider != nil {
+		r.trace(ctx, &req, r.clock(), serviceEvent(&req, failure))
+	}
 	if failure == nil {
 		if err := compaction.Validate(req.Services.Estimator, req.SessionID, input, out); err != nil {
 			failure = compaction.AsFailure(err)

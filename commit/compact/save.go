@@ -15,6 +15,7 @@ import (
 // save writes a validated result in one transaction of its own (spec 02 §8).
 // It stays although the turn may roll back later.
 func (r *Runner) save(ctx context.Context, req *Request, sizes Result, in compaction.Input, out *compaction.Output) (Result, error) {
+	begun := r.clock() // the event's time: before saving
 	var last session.Summary
 	result, err := r.within(ctx, req, func(ctx context.Context, tx store.Tx) (Result, error) {
 		now := r.clock()
@@ -62,10 +63,10 @@ func (r *Runner) save(ctx context.Context, req *Request, sizes Result, in compac
 		return result, nil
 	}
 	if result.Outcome == Skipped {
-		r.trace(ctx, req, skippedEvent(req, result.Reason))
+		r.trace(ctx, req, r.clock(), skippedEvent(req, result.Reason))
 		return result, nil
 	}
-	r.trace(ctx, req, compactedEvent(req, result, in, out, last))
+	r.trace(ctx, req, begun, compactedEvent(req, result, in, out, last))
 	return result, nil
 }
 
