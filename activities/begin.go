@@ -274,7 +274,7 @@ func (a *Activities) spec(rt *plugin.Runtime) turn.RuntimeSpec {
 	}
 	if rt.Agent == nil {
 		spec.TimeoutMs = rt.Function.TimeoutMs
-		spec.Remote = !rt.Function.Idempotent && len(rt.HTTP) > 0
+		spec.Remote = !rt.Function.Idempotent && (len(rt.HTTP) > 0 || rt.Function.Model != "")
 		return spec
 	}
 	agent := rt.Agent

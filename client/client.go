@@ -7,6 +7,7 @@ import (
 	"github.com/covel-engine/covel/plugin"
 	"github.com/covel-engine/covel/store"
 	"github.com/covel-engine/covel/stream"
+	"github.com/covel-engine/covel/turn"
 	"github.com/covel-engine/covel/world"
 	"github.com/google/uuid"
 	"go.temporal.io/sdk/client"
@@ -29,7 +30,8 @@ type Config struct {
 	Store store.Store
 	// Streams fans out story deltas. Required for Stream only.
 	Streams *stream.Hub
-	// Temporal is the connection. Required.
+	// Temporal is the connection. Required for everything about running turns;
+	// without it a client reads and creates sessions only.
 	Temporal client.Client
 }
 
@@ -40,11 +42,8 @@ type Client struct {
 
 // New checks the configuration.
 func New(cfg Config) (*Client, error) {
-	switch {
-	case cfg.Store == nil:
+	if cfg.Store == nil {
 		return nil, fmt.Errorf("client.Config.Store is nil; give the game's store")
-	case cfg.Temporal == nil:
-		return nil, fmt.Errorf("client.Config.Temporal is nil; give a Temporal client")
 	}
 	if cfg.NewID == nil {
 		cfg.NewID = uuid.NewString
@@ -56,4 +55,12 @@ func New(cfg Config) (*Client, error) {
 		cfg.RunTimeout = 30 * time.Minute
 	}
 	return &Client{cfg: cfg}, nil
+}
+
+// connected refuses an operation on running turns without a connection.
+func (c *Client) connected(op string) error {
+	if c.cfg.Temporal == nil {
+		return turn.Errorf(op, "CONFIG_ERROR", "client.Config.Temporal is nil; give a Temporal client")
+	}
+	return nil
 }

@@ -51,6 +51,9 @@ func (c *Client) StartTurn(ctx context.Context, req StartTurn) (*Handle, error) 
 	if err := in.Validate(); err != nil {
 		return nil, err
 	}
+	if err := c.connected("start turn"); err != nil {
+		return nil, err
+	}
 	s, err := c.cfg.Store.Session(ctx, in.SessionID)
 	if err != nil {
 		return nil, sessionError("start turn", in.SessionID, err)
@@ -129,6 +132,9 @@ func (c *Client) refused(ctx context.Context, s *session.Session, in turn.Input)
 
 // Running finds the turn that a session is busy with; none is no_active_turn.
 func (c *Client) Running(ctx context.Context, sessionID string) (*Handle, error) {
+	if err := c.connected("find turn"); err != nil {
+		return nil, err
+	}
 	s, err := c.Session(ctx, sessionID)
 	if err != nil {
 		return nil, err

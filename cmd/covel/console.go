@@ -35,8 +35,6 @@ type usageError struct{ err error }
 func (e usageError) Error() string { return e.err.Error() }
 func (e usageError) Unwrap() error { return e.err }
 
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
-
 // printJSON writes one object on one line.
 func (c *console) printJSON(v any) error {
 	enc := json.NewEncoder(c.out)

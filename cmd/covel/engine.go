@@ -267,7 +267,7 @@ func (e *engine) startWorker(set *settings) error {
 }
 
 func (e *engine) openClient() error {
-	if e.store == nil || e.temporal == nil {
+	if e.store == nil {
 		return nil
 	}
 	c, err := client.New(client.Config{

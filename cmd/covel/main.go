@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 )
 
@@ -14,7 +15,8 @@ func main() { os.Exit(run()) }
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	c := &console{in: os.Stdin, out: os.Stdout, err: os.Stderr}
+	// Errors of the command line itself are machine-readable too.
+	c := &console{in: os.Stdin, out: os.Stdout, err: os.Stderr, json: slices.Contains(os.Args, "--json")}
 	root := newRoot(c)
 	root.SetArgs(os.Args[1:])
 	err := root.ExecuteContext(ctx)

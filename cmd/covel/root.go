@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/spf13/cobra"
 )
 
@@ -25,7 +28,7 @@ func newRoot(c *console) *cobra.Command {
 	root.SetOut(c.out)
 	root.SetErr(c.err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usagef("%s: %w; see `%s --help`", cmd.CommandPath(), err, cmd.CommandPath())
+		return misuse(cmd, "%w", err)
 	})
 	set.addFlags(root.PersistentFlags())
 	root.AddCommand(
@@ -49,7 +52,7 @@ func wrapArgs(cmd *cobra.Command) {
 	if check := cmd.Args; check != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
 			if err := check(cmd, args); err != nil {
-				return usagef("%s: %w; see `%s --help`", cmd.CommandPath(), err, cmd.CommandPath())
+				return misuse(cmd, "%w", err)
 			}
 			return nil
 		}
@@ -68,7 +71,7 @@ func group(use, short, example string, children ...*cobra.Command) *cobra.Comman
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("%s: unknown command %q; see `%s --help`", cmd.CommandPath(), args[0], cmd.CommandPath())
+				return misuse(cmd, "unknown command %q", args[0])
 			}
 			return cmd.Help()
 		},
@@ -79,7 +82,16 @@ func group(use, short, example string, children ...*cobra.Command) *cobra.Comman
 
 func requireText(cmd *cobra.Command, flag, value string) error {
 	if value == "" {
-		return usagef("%s: --%s is missing; see `%s --help`", cmd.CommandPath(), flag, cmd.CommandPath())
+		return misuse(cmd, "--%s is missing", flag)
 	}
 	return nil
+}
+
+// misuse is a usage error that names the command and its help.
+func misuse(cmd *cobra.Command, format string, args ...any) error {
+	what := strings.TrimPrefix(strings.TrimPrefix(cmd.CommandPath(), "covel"), " ")
+	if what != "" {
+		what += ": "
+	}
+	return usageError{fmt.Errorf("%s%w; see `%s --help`", what, fmt.Errorf(format, args...), cmd.CommandPath())}
 }

@@ -97,7 +97,7 @@ func newSessionDelete(c *console, set *settings) *cobra.Command {
 		Example: `  covel session delete 3f0c`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withClient(cmd.Context(), set, engineOptions{}, func(ctx context.Context, e *engine) error {
+			return withClient(cmd.Context(), set, engineOptions{temporal: true}, func(ctx context.Context, e *engine) error {
 				if err := e.client.DeleteSession(ctx, args[0]); err != nil {
 					return err
 				}
