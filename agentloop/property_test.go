@@ -36,6 +36,9 @@ func drawSpec(t *rapid.T) turn.AgentSpec {
 	return spec
 }
 
+// rarely draws true about once in thirty times; small numbers are drawn most.
+func rarely(t *rapid.T, label string) bool { return rapid.IntRange(0, 29).Draw(t, label) == 23 }
+
 // world is a random driver that checks what every driver relies on.
 type world struct {
 	t       *rapid.T
@@ -60,7 +63,7 @@ func (w *world) run(cmd Command) *Finish {
 		if cmd.Finish != nil {
 			return cmd.Finish
 		}
-		if rapid.IntRange(0, 60).Draw(w.t, "abort") == 0 {
+		if rarely(w.t, "abort") {
 			f := w.m.Aborted().Finish
 			if f == nil || f.Code != turn.CodeTurnAborted {
 				w.t.Fatalf("abort gave %+v", f)
@@ -90,7 +93,12 @@ func (w *world) reply(c CallModel) Command {
 	}
 	w.m.Steered(rapid.IntRange(0, 1).Draw(w.t, "steered"))
 	out := turn.StepOutcome{Length: c.Length, Finish: "stop", ClockMs: int64(rapid.SampledFrom([]int{0, 0, 1, 40}).Draw(w.t, "clock"))}
-	kind := rapid.SampledFrom([]string{"text", "blank", "calls", "calls", "calls", "corrected", "cut", "overflow", "failed"}).Draw(w.t, "reply")
+	kind := rapid.SampledFrom([]string{"calls", "calls", "calls", "calls", "text", "blank", "corrected", "cut"}).Draw(w.t, "reply")
+	if rarely(w.t, "overflow") {
+		kind = "overflow"
+	} else if rarely(w.t, "failed") {
+		kind = "failed"
+	}
 	switch kind {
 	case "overflow":
 		out.Failed = codeOverflow
@@ -114,7 +122,7 @@ func (w *world) reply(c CallModel) Command {
 	out.HasText = kind == "text" || kind != "blank" && rapid.Bool().Draw(w.t, "text")
 	if kind == "calls" || kind == "corrected" || kind == "cut" {
 		for i := range rapid.IntRange(1, 3).Draw(w.t, "calls") {
-			name := rapid.SampledFrom([]string{"work", "submit", "other", turn.ToolRuntimeDone, turn.ToolSearchTools}).Draw(w.t, "tool")
+			name := rapid.SampledFrom([]string{"work", "other", "work", "other", turn.ToolSearchTools, "submit", turn.ToolRuntimeDone}).Draw(w.t, "tool")
 			out.Calls = append(out.Calls, turn.CallFact{
 				ID: fmt.Sprintf("c%d-%d", w.calls, i), Name: name, Hash: rapid.SampledFrom([]string{"h1", "h2"}).Draw(w.t, "hash"),
 			})
@@ -143,8 +151,8 @@ func (w *world) answer(b RunTools) Command {
 		} else {
 			out.Code = rapid.SampledFrom([]string{"", "", "", turn.ResultDenied, turn.ResultExecutionError, turn.ResultUnauthorized}).Draw(w.t, "code")
 			out.OK = out.Code == ""
-			out.Terminate = rapid.IntRange(0, 9).Draw(w.t, "terminate") == 0
-			out.Suspended = out.OK && rapid.IntRange(0, 14).Draw(w.t, "suspend") == 0
+			out.Terminate = rarely(w.t, "terminate")
+			out.Suspended = out.OK && rarely(w.t, "suspend")
 			out.ClockMs = int64(rapid.SampledFrom([]int{0, 0, 5, 30}).Draw(w.t, "clock"))
 		}
 		w.entries = append(w.entries, "result="+out.CallID)
