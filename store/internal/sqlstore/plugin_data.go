@@ -89,14 +89,22 @@ func (r Reads) ProjectPluginData(ctx context.Context, sessionID, pluginID, names
 // creation of the first.
 func (t *Tx) PutPluginData(ctx context.Context, rows ...session.PluginDatum) error {
 	const op = "put plugin data"
-	for _, d := range rows {
-		seq, err := t.take(ctx, "session_take_data_seqs", op, d.SessionID, 1)
+	for len(rows) > 0 {
+		// One step of the session's counter for all neighbouring rows of it.
+		n := 1
+		for n < len(rows) && rows[n].SessionID == rows[0].SessionID {
+			n++
+		}
+		seq, err := t.take(ctx, "session_take_data_seqs", op, rows[0].SessionID, n)
 		if err != nil {
 			return err
 		}
-		if err := t.putDatum(ctx, op, d, seq); err != nil {
-			return err
+		for i, d := range rows[:n] {
+			if err := t.putDatum(ctx, op, d, seq+int64(i)); err != nil {
+				return err
+			}
 		}
+		rows = rows[n:]
 	}
 	return nil
 }
