@@ -2,6 +2,7 @@ package assembler
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -26,7 +27,7 @@ func (b *build) text(id string, args map[string]string) string { return b.Texts.
 func (b *build) read(item string, raw json.RawMessage) ordered.Value {
 	v, err := jsonValue(raw)
 	if err != nil {
-		b.warn(Warning{Code: WarnUnreadableContent, Item: item, Reason: err.Error()})
+		b.warn(Warning{Code: WarnTemplateValue, Item: item, Reason: err.Error()})
 	}
 	return v
 }
@@ -40,6 +41,7 @@ func Build(in Input) (*Assembled, error) {
 			return nil, err
 		}
 	}
+	b.Story = slices.DeleteFunc(slices.Clone(in.Story), func(s Story) bool { return blank(clean(s.Content)) })
 	data, err := b.turnData()
 	if err != nil {
 		return nil, err

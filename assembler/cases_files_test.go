@@ -30,17 +30,19 @@ func fileCases() map[string]caseTest {
 			}
 			contains(t, err.Error(), order...)
 		},
-		"CA-139": func(t *testing.T) { // which loader a creation uses is package world's
-			var host locale.LoadPrompt = func(name, tag string) (string, error) { return "host " + name + " " + tag, nil }
-			shared := locale.NewLoader(fstest.MapFS{})
-			for _, load := range []locale.LoadPrompt{host} {
-				got, err := load("world", "en")
-				if err != nil || got != "host world en" {
-					t.Errorf("%q, %v", got, err)
-				}
+		"CA-139": func(t *testing.T) { // that a creation takes its host's loader is package world's
+			plugin := locale.NewLoader(fstest.MapFS{"history-summary.md": {Data: []byte("own")}})
+			var load locale.LoadPrompt = func(name, tag string) (string, error) { return "host " + name + " " + tag, nil }
+			got, err := load("world", "en")
+			if err != nil || got != "host world en" {
+				t.Errorf("%q, %v", got, err)
 			}
-			if _, err := shared.Load("world", "en"); err == nil {
-				t.Error("an empty root has a template")
+			got, err = plugin.Load("history-summary", "en")
+			if err != nil || got != "own" {
+				t.Errorf("%q, %v", got, err)
+			}
+			if _, err := plugin.Load("world", "en"); err == nil {
+				t.Error("a plugin's loader left its root")
 			}
 		},
 		"CA-134": func(t *testing.T) {

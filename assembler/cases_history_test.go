@@ -93,6 +93,8 @@ func historyCases() map[string]caseTest {
 			for n, want := range map[int]string{2: "2 2b 3", 0: "", 10: "1 2 2b 3", 3: "1 2 2b 3"} {
 				same(t, "window", rowIDs(assembler.Window(rows, n)), want)
 			}
+			late := slices.Insert(slices.Clone(rows), 3, row("1-job", "t1", session.SourceRuntime, "job", "x"))
+			same(t, "late row", rowIDs(assembler.Window(late, 2)), "2 2b 1-job 3")
 		},
 		"CA-093": func(t *testing.T) {
 			rows := []session.Message{

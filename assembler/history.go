@@ -100,40 +100,26 @@ func infoLen(text string) int {
 	return max(i, 0)
 }
 
-// Window keeps the last n turns of filtered rows, by distinct turn id, as one
-// contiguous run (spec 01 §11.2). Picture rows inside the run stay and never
-// count; n below 1 keeps nothing.
+// Window keeps the last n turns of filtered rows as one contiguous run (spec 01
+// §11.2). Turns count by distinct id in the order in which they begin, so a late
+// row of an old turn neither counts nor moves the run. Picture rows inside the
+// run stay and never count; n below 1 keeps nothing.
 func Window(rows []session.Message, n int) []session.Message {
 	if n <= 0 {
 		return nil
 	}
-	turns := map[string]bool{}
-	first := len(rows)
-	for i := len(rows) - 1; i >= 0; i-- {
-		if IsPictureRow(rows[i]) {
-			continue
-		}
-		if !turns[rows[i].TurnID] {
-			if len(turns) == n {
-				break
-			}
-			turns[rows[i].TurnID] = true
-		}
-		first = i
-	}
-	if len(turns) < n || first == firstCounted(rows) {
-		return rows // no more than n turns in all
-	}
-	return rows[first:]
-}
-
-func firstCounted(rows []session.Message) int {
+	var begins []int
+	seen := map[string]bool{}
 	for i, m := range rows {
-		if !IsPictureRow(m) {
-			return i
+		if !seen[m.TurnID] && !IsPictureRow(m) {
+			seen[m.TurnID] = true
+			begins = append(begins, i)
 		}
 	}
-	return len(rows)
+	if len(begins) <= n {
+		return rows
+	}
+	return rows[begins[len(begins)-n]:]
 }
 
 // SummaryMessage is one summary as its envelope (spec 01 §8.15): a user message

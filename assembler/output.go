@@ -47,14 +47,13 @@ type Section struct {
 
 // Codes of warnings (spec 01 §20).
 const (
-	WarnBadSegment        = "bad-segment"
-	WarnSegmentSkipped    = "segment-skipped"
-	WarnTransformSkipped  = "transform-skipped"
-	WarnPositionUnknown   = "position-unknown"
-	WarnPictureSkipped    = "picture-skipped"
-	WarnSnapshotRead      = "snapshot-read"
-	WarnTemplateValue     = "template-value"
-	WarnUnreadableContent = "data-unreadable"
+	WarnBadSegment       = "bad-segment"
+	WarnSegmentSkipped   = "segment-skipped"
+	WarnTransformSkipped = "transform-skipped"
+	WarnPositionUnknown  = "position-unknown"
+	WarnPictureSkipped   = "picture-skipped"
+	WarnSnapshotRead     = "snapshot-read"
+	WarnTemplateValue    = "template-value"
 )
 
 // Warning is something that was left out, and why. It loses nothing but the
