@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -376,4 +377,20 @@ func (c chopped) RoundTrip(r *http.Request) (*http.Response, error) {
 	_ = resp.Body.Close()
 	resp.Body = io.NopCloser(&chunks{rest: all, n: c.n})
 	return resp, nil
+}
+
+// guardedConfig is a gateway's config with the real guarded connection, which
+// counts its dials if dials is given, and then opens none.
+func guardedConfig(slots *model.Slots, dials *int) model.Config {
+	c := model.Config{
+		Adapters: providers.Adapters(""), Slots: slots, NoRetry: true,
+		Keys: func(provider string) (string, error) { return "key-of-" + provider, nil },
+	}
+	if dials != nil {
+		c.Dial = func(context.Context, string, string) (net.Conn, error) {
+			*dials++
+			return nil, net.ErrClosed
+		}
+	}
+	return c
 }

@@ -138,7 +138,9 @@ var cacheCases = cases{
 		two, _ := called(t, claude, says(head, user("U1"), assistant("A1"), user("U2"), assistant("A2"), system("S'"), user("U3")))
 		wantOutline(t, one.last().json(t), "A*|\n\nB*", "U1|A1*|"+env("S")+"|U2*")
 		wantOutline(t, two.last().json(t), "A*|\n\nB*", "U1|A1|U2|A2*|"+env("S'")+"|U3*")
-		unmarked := func(b []byte) string { return strings.ReplaceAll(string(b), `,"cache_control":{"type":"ephemeral"}`, "") }
+		unmarked := func(b []byte) string {
+			return strings.ReplaceAll(string(b), `,"cache_control":{"type":"ephemeral"}`, "")
+		}
 		first, second := unmarked(one.last().Body), unmarked(two.last().Body)
 		end := strings.Index(first, `"A1"}]}`) + len(`"A1"}]}`)
 		if first[:end] != second[:end] {

@@ -185,6 +185,16 @@ func (g *Gateway) Object(ctx context.Context, slot string, params Params, decode
 	return result, nil
 }
 
+// ResolveFor says what a slot name stands for in one request, its bindings
+// applied.
+func (g *Gateway) ResolveFor(slot string, params Params) (Target, error) {
+	b, err := g.bindSlot(slot, &params)
+	if err != nil {
+		return Target{}, err
+	}
+	return b.target, nil
+}
+
 // Resolve says what a slot name stands for, without bindings.
 func (g *Gateway) Resolve(slot string) (Target, error) {
 	s, err := g.resolve(slot)
