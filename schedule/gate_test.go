@@ -163,8 +163,8 @@ func TestChain(t *testing.T) {
 	})
 	t.Run("only the depth before emits, and no runtime runs twice", func(t *testing.T) {
 		t.Parallel()
-		d := NextDepth(ChainInput{Runtimes: []Runtime{rt("f", follows("t")), rt("g", follows("u"))}, Depth: 2,
-			Results: []Result{ok("a", emits("t", "1")), ok("f", at(1, "t"), emits("u", "2"), emits("t", "3"))}})
+		d := NextDepth(ChainInput{Runtimes: []Runtime{rt("f", follows("t")), rt("g", follows("u")), rt("late", follows("early"))}, Depth: 2,
+			Results: []Result{ok("a", emits("t", "1"), emits("early", "1")), ok("f", at(1, "t"), emits("u", "2"), emits("t", "3"))}})
 		if got := shape([]Stage{d.Stage}); got != "follow-ups-2: g" {
 			t.Errorf("levels %s", got)
 		}

@@ -85,6 +85,21 @@ func TestPlan(t *testing.T) {
 			t.Errorf("schedule %+v", s)
 		}
 	})
+	t.Run("TE-010", func(t *testing.T) {
+		t.Parallel()
+		i := playing(rt("s", in(StageSetup)), rt("n", story))
+		i.Phase, i.LogicalTurn = session.PhaseSetup, 1
+		s := Plan(i)
+		wantShape(t, s, "setup: s")
+		if s.Phase != session.PhaseSetup || s.Chain || len(s.Readers) != 0 {
+			t.Errorf("schedule %+v", s)
+		}
+		// What the commit then asks before it flips the phase.
+		done := SetupMap{"s": SetupMap{}.Attempt(i.Runtimes[0], true)}
+		if SetupFinished(i.Runtimes, nil) || !SetupFinished(i.Runtimes, done) {
+			t.Error("the end of setup is seen wrongly")
+		}
+	})
 	t.Run("TE-012", func(t *testing.T) {
 		t.Parallel()
 		i := playing(rt("a", in(StageSetup), needsSession("b")), rt("b", in(StageSetup), needsSession("a")), rt("n", story))
@@ -299,10 +314,12 @@ func TestPlan(t *testing.T) {
 			rt("a", writes("state:*", "plugin-data:self:log", "narrative:x")),
 			rt("b", func(r *Runtime) { r.Effects.Reads = []string{"state:party", "plugin-data:self:log", "narrative:x"} }),
 			rt("c", writes("state:party"), func(r *Runtime) { r.Effects.ParallelSafe = true }),
-			rt("d", writes("characters:*")), rt("e", writes("characters:*"))))
+			rt("d", writes("characters:*")), rt("e", writes("characters:*")),
+			rt("f", func(r *Runtime) { r.Effects.Reads = []string{"lorebook:x"} }), rt("g", writes("lorebook:x"))))
 		want := []Hazard{
 			{Code: HazardEffectsConflict, Runtimes: []string{"a", "b"}, Resource: "state:party"},
 			{Code: HazardEffectsConflict, Runtimes: []string{"d", "e"}, Resource: "characters:*"},
+			{Code: HazardEffectsConflict, Runtimes: []string{"f", "g"}, Resource: "lorebook:x"},
 		}
 		if diff := cmp.Diff(want, s.Hazards); diff != "" {
 			t.Error(diff)
