@@ -33,8 +33,8 @@ type Tx interface {
 	// LockSession takes the store's session lock until the transaction ends
 	// and answers NOT_FOUND for an unknown session (spec 02 §15).
 	LockSession(ctx context.Context, sessionID string) error
-	// CheckFence answers SESSION_LOST unless executionID is the session's
-	// fence; the session lock must be held.
+	// CheckFence answers session_lost unless executionID is the session's
+	// fence. It takes the session lock if that is not held yet.
 	CheckFence(ctx context.Context, sessionID, executionID string) error
 }
 
@@ -74,6 +74,7 @@ type Reader interface {
 
 	PluginDatum(ctx context.Context, sessionID, pluginID, namespace, key string) (session.PluginDatum, error)
 	PluginData(ctx context.Context, sessionID, pluginID, namespace, after string, limit int) ([]session.PluginDatum, error)
+	// ProjectPluginData gives the bounded view of spec 02 §19; limit 0 is 50.
 	ProjectPluginData(ctx context.Context, sessionID, pluginID, namespace string, limit int) (session.DataProjection, error)
 
 	Characters(ctx context.Context, sessionID string) ([]session.Character, error)
@@ -147,9 +148,12 @@ type Writer interface {
 
 	PutCharacters(ctx context.Context, rows ...session.Character) error
 	PutLore(ctx context.Context, rows ...session.LoreEntry) error
+	// InsertPlayerInput stores a form; seq 0 takes the session's next.
 	InsertPlayerInput(ctx context.Context, in session.PlayerInput) error
 
 	SaveSuspension(ctx context.Context, s session.Suspension) error
+	// ClaimSuspension cancels a continuation whose deadline has come and answers
+	// CONTINUATION_CLOSED; commit the transaction to keep that.
 	ClaimSuspension(ctx context.Context, id, token string, now time.Time) error
 	ReleaseSuspension(ctx context.Context, id, token string) error
 	ResolveSuspension(ctx context.Context, id, token string, now time.Time) error
