@@ -22,6 +22,7 @@ func (p *pkg) loadVariants() {
 	p.ignoreOthers("", "PLUGIN")
 	root := p.variantsOf("", "PLUGIN", p.root)
 	segments := p.root.Root.Get("contributes").Get("prompt")
+	mismatch := false // reported as variant-structure
 	for i := range p.manifest.Contributes.Prompt {
 		s := &p.manifest.Contributes.Prompt[i]
 		for _, name := range variantNames {
@@ -31,14 +32,16 @@ func (p *pkg) loadVariants() {
 			}
 			list := items(v.Root.Get("contributes").Get("prompt"))
 			if len(list) != len(items(segments)) || i >= len(list) {
+				mismatch = mismatch || list != nil
 				continue
 			}
 			if text := list[i].Get("content").Str(); text != "" {
 				setVariant(s.Content, name, text)
 			}
 		}
-		if s.Content["zh"] == "" && s.ID != "" {
-			p.variantMissing(p.root.Path, segments.Items[i].Get("id").LineOr(1), shape.Index("contributes.prompt", i)+".content", fmt.Sprintf("static segment %q has no Chinese content", s.ID))
+		if s.Content["zh"] == "" && s.ID != "" && !mismatch {
+			field := shape.Index("contributes.prompt", i) + ".content"
+			p.variantMissing(p.root.Path, segments.Items[i].Get("id").LineOr(1), field, fmt.Sprintf("%s: static segment %q has no Chinese content", field, s.ID))
 		}
 	}
 	for i, rf := range p.runtimes {

@@ -223,6 +223,7 @@ func (p *pack) readMedia(s Source, ref source.Ref) bool {
 }
 
 func (p *pack) checkSourceContent(s Source, file *source.File) {
+	before := len(p.report.Findings)
 	switch s.To {
 	case toCharacters:
 		shape.Check(CharactersShape(), "", file.Root, file.Path, p.report)
@@ -240,7 +241,9 @@ func (p *pack) checkSourceContent(s Source, file *source.File) {
 				p.cards = append(p.cards, located{node: n, path: file.Path, at: shape.Index("", i)})
 			}
 		}
-		p.checkContractRows(s, file)
+		if len(p.report.Findings) == before { // else the rows' errors are known
+			p.checkContractRows(s, file)
+		}
 	}
 }
 

@@ -90,10 +90,11 @@ func (d *Dir) Frontmatter(name string, report *Report) (file *File, ok bool) {
 	}
 	shift(root, 1)
 	root.Line = 1
-	return &File{
-		Path: name, Root: root, Body: body, Raw: text,
-		BodyLine: 3 + strings.Count(matter, "\n"),
-	}, true
+	lines := 0
+	if matter != "" {
+		lines = 1 + strings.Count(matter, "\n")
+	}
+	return &File{Path: name, Root: root, Body: body, Raw: text, BodyLine: 3 + lines}, true
 }
 
 // cutFence splits at the first line that is exactly ---. The matter keeps no
