@@ -37,7 +37,7 @@ func (b *build) inject(inject Inject) (string, error) {
 		return b.selfData(tag, *inject.SelfData)
 	}
 	for _, r := range b.Results {
-		if r.Key != inject.FromRuntime {
+		if runtimeKey(r.Key) != runtimeKey(inject.FromRuntime) {
 			continue
 		}
 		field, ok := b.read("inject "+inject.As, r.Output).Get(inject.Field)
@@ -47,6 +47,15 @@ func (b *build) inject(inject Inject) (string, error) {
 		return "<" + tag + ">" + Escape(render(field)) + "</" + tag + ">", nil
 	}
 	return "", nil
+}
+
+// runtimeKey writes an inline runtime's key in full: its plugin id stands for
+// both levels.
+func runtimeKey(key string) string {
+	if strings.Contains(key, "/") {
+		return key
+	}
+	return key + "/" + key
 }
 
 func badTag(runtime, tag string) *turn.Error {

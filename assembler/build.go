@@ -83,7 +83,7 @@ type section struct {
 // systemPrompt writes the seven sections (spec 01 §4.1).
 func (b *build) systemPrompt(out *Assembled, segments []placed, lore []ActiveLore) {
 	preamble := b.preamble()
-	if preamble != "" {
+	if !blank(preamble) {
 		out.FrameworkHead = preamble + Sentinel
 	}
 	var activation string

@@ -36,7 +36,7 @@ func CharacterSheets(characters []session.Character, o SheetOptions) []plugin.Se
 	var blocks []string
 	for _, c := range characters {
 		if c.ID == o.CurrentCharacterID && c.ID != "" {
-			blocks = append(blocks, block("player-character", Escape(project(characterSheet(c, ranges)).Indented())))
+			blocks = append(blocks, block("player-character", Escape(clean(project(characterSheet(c, ranges)).Indented()))))
 			break
 		}
 	}
@@ -101,15 +101,17 @@ func CharacterLines(characters []session.Character, exclude string, ranges Range
 // CharacterLine is one profile: name, aliases, type, description, fields.
 func CharacterLine(c session.Character, ranges Ranges) string {
 	line := "- " + Fold(c.Name)
-	if len(c.Aliases) > 0 {
-		aliases := make([]string, len(c.Aliases))
-		for i, a := range c.Aliases {
-			aliases[i] = Fold(a)
+	var aliases []string
+	for _, a := range c.Aliases {
+		if a = Fold(a); a != "" {
+			aliases = append(aliases, a)
 		}
+	}
+	if len(aliases) > 0 {
 		line += " (aka " + strings.Join(aliases, ", ") + ")"
 	}
-	if c.Type != "" {
-		line += " [" + c.Type + "]"
+	if kind := Fold(c.Type); kind != "" {
+		line += " [" + kind + "]"
 	}
 	if d := Fold(c.Description); d != "" {
 		line += " | " + Cut(d, profileRunes, "...")

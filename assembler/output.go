@@ -33,7 +33,10 @@ const (
 	ZoneMessages = "messages"
 )
 
-// Section is one named part of a request. In the system zone From and To are
+// Section is one named part of a request, in order. System parts are preamble,
+// body, stable, lore-before, events, lore-after and fresh; message parts are
+// pre-history, history, turn-context, pictures, player, story, cue, lore-depth,
+// depth and post-history. In the system zone From and To are
 // byte offsets of the system prompt, the sentinel included; in the messages
 // zone indices of the messages, [From, To).
 type Section struct {

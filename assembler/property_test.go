@@ -256,6 +256,51 @@ func TestTrimmingKeepsWhatItMust(t *testing.T) {
 	})
 }
 
+// TestSharedSegmentsCannotBeClosed fills the segments of bundled plugins with
+// data that tries to leave its block.
+func TestSharedSegmentsCannotBeClosed(t *testing.T) {
+	t.Parallel()
+	loaded, w := texts(t), words(t, "en")
+	rapid.Check(t, func(rt *rapid.T) {
+		text := func(label string) string { return hostile().Draw(rt, label) }
+		characters := []session.Character{
+			{ID: "hero", Name: text("hero"), Type: "player", Description: text("about"), Fields: quotedMember(text("field"))},
+			{ID: "npc-a", Name: text("npc"), Type: text("type"), Description: text("npc about"), Aliases: []string{text("alias")}, Fields: quotedMember(text("npc field"))},
+		}
+		dims := []assembler.Dimension{
+			{ID: "a", Name: text("name"), Value: quoted(text("value")), Rule: text("rule")}, {ID: "b", Value: quoted(text("fixed")), Schema: quotedMember(text("schema"))},
+		}
+		card := assembler.Card{
+			ID: "a", Name: text("card"), Voice: text("voice"), Secrets: []string{text("secret")},
+			Relationships: []assembler.CardEntry{{Key: text("target"), Text: text("relation")}}, Examples: []assembler.CardExample{{User: text("user"), Character: text("line")}},
+		}
+		segments := slices.Concat(
+			assembler.CharacterSheets(characters, assembler.SheetOptions{CurrentCharacterID: "hero", Lang: "en", Profiles: true, Texts: loaded}),
+			assembler.WorldDimensions(dims, "en", w), assembler.TrackerSegments(dims, w).Segments,
+			assembler.CharacterNotes([]assembler.Card{card}, characters, assembler.NotesOptions{Lang: "en", Words: w}),
+			assembler.ExistingCharacters(characters), assembler.CharacterFields(characters),
+			assembler.MemoryBlocks([]assembler.MemoryBlock{{Key: "k", Label: text("label"), Content: text("memory")}}),
+			assembler.RecalledFacts([]string{text("fact")}, w),
+		)
+		for _, s := range segments {
+			tags := 1
+			if strings.Contains(s.Content, "</player-character>\n<character-profiles>") {
+				tags = 2
+			}
+			if strings.Count(s.Content, "</") != tags || !utf8.ValidString(s.Content) || strings.Contains(s.Content, assembler.Sentinel) {
+				rt.Fatalf("segment %s: %q", s.ID, s.Content)
+			}
+		}
+		if _, warnings := assembler.CheckSegments("p", segments); len(warnings) > 0 {
+			rt.Fatalf("warnings %v", warnings)
+		}
+	})
+}
+
+func quotedMember(text string) json.RawMessage {
+	return ordered.Obj(ordered.Member{Key: text, Value: ordered.Str(text)}).Append(nil)
+}
+
 func TestCutsKeepRunes(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

@@ -72,10 +72,7 @@ func (v *variables) inputs() ordered.Value {
 		if len(r.Output) == 0 {
 			continue
 		}
-		pluginID, runtimeID, ok := strings.Cut(r.Key, "/")
-		if !ok {
-			runtimeID = pluginID
-		}
+		pluginID, runtimeID, _ := strings.Cut(runtimeKey(r.Key), "/")
 		output := v.value("inputs."+pluginID+"."+runtimeID, r.Output)
 		if output.Kind != ordered.Object {
 			continue
