@@ -15,7 +15,9 @@
 //		return tx.PutPluginData(ctx, rows...)
 //	})
 //
-// A transaction function may run more than once (serialization failures,
+// A transaction function calls the store with the context that it was given,
+// so that a transaction inside it is refused; with another context it would
+// wait for itself. It may run more than once (serialization failures,
 // deadlocks), so it has no effect outside the transaction. No transaction is
 // ever open over a model call.
 package store

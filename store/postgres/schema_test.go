@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/covel-engine/covel/internal/pgtest"
 	"github.com/covel-engine/covel/store"
 	"github.com/covel-engine/covel/store/internal/sqlstore"
 	"github.com/covel-engine/covel/store/storetest"
@@ -98,5 +99,28 @@ func TestLockKey(t *testing.T) {
 	want := int64(count(t, s, `SELECT ('x' || encode(substr(sha256('covel:session:demo'::bytea), 1, 8), 'hex'))::bit(64)::bigint`))
 	if got := lockKey("covel:session:demo"); got != want {
 		t.Errorf("got %d, want %d", got, want)
+	}
+}
+
+// A step that fails leaves nothing of itself.
+func TestMigrationIsAllOrNothing(t *testing.T) {
+	t.Parallel()
+	s, err := Open(t.Context(), Config{URL: pgtest.Database(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.pool.db.Exec(t.Context(), "CREATE TABLE outbox (id text)"); err != nil { // in the way of step 1
+		t.Fatal(err)
+	}
+	wantCode(t, s.Migrate(t.Context()), store.CodeStoreFailed, "0001_init", "outbox")
+	if n := count(t, s, "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = current_schema()"); n != 1 {
+		t.Errorf("%d tables are left", n)
+	}
+	if _, err := s.pool.db.Exec(t.Context(), "DROP TABLE outbox"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Errorf("once the way is free: %v", err)
 	}
 }

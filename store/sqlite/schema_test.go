@@ -115,3 +115,32 @@ func TestSessionIndexes(t *testing.T) {
 		}
 	}
 }
+
+// A step that fails leaves nothing of itself.
+func TestMigrationIsAllOrNothing(t *testing.T) {
+	t.Parallel()
+	s, err := Open(t.Context(), Config{InMemory: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.writer.control("CREATE TABLE outbox (id TEXT)"); err != nil { // in the way of step 1
+		t.Fatal(err)
+	}
+	wantCode(t, s.Migrate(t.Context()), store.CodeStoreFailed, "0001_init", "outbox")
+	if n := count(t, s, "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table'"); n != 1 {
+		t.Errorf("%d tables are left", n)
+	}
+	if n := count(t, s, "PRAGMA application_id"); n != 0 {
+		t.Errorf("the file is marked as %x", n)
+	}
+	if have, _, err := s.SchemaVersion(t.Context()); have != 0 || err != nil {
+		t.Errorf("schema %d, %v", have, err)
+	}
+	if err := s.writer.control("DROP TABLE outbox"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Errorf("once the way is free: %v", err)
+	}
+}

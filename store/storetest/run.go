@@ -32,6 +32,8 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"World", testWorld},
 		{"Trace", testTrace},
 		{"Streams", testStreams},
+		{"Property of streams", testStreamProperty},
+		{"Property of marks", testMarkProperty},
 		{"Media", testMedia},
 		{"Tables for clients", testClientTables},
 		{"Snapshots", testSnapshots},
