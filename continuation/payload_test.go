@@ -214,6 +214,10 @@ func TestAnswer(t *testing.T) {
 		if _, err := p.Answer(transcript[:2], json.RawMessage(`1`)); turn.CodeOf(err) != "resume_placeholder_missing" {
 			t.Errorf("error %v", err)
 		}
+		answered := append(transcript[:2:2], model.Message{Role: model.RoleTool, ToolCallID: "c2", Content: `{"resumeData":1}`})
+		if _, err := p.Answer(answered, json.RawMessage(`1`)); turn.CodeOf(err) != "resume_placeholder_missing" {
+			t.Errorf("a second answer: %v", err)
+		}
 	})
 	fn := Payload{}
 	for data, want := range map[string]string{`"go left"`: "go left", ` {"a": 1} `: `{"a":1}`, `null`: "null", `3`: "3"} {

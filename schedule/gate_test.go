@@ -67,6 +67,7 @@ func TestGate(t *testing.T) {
 		{"failed dimensions hold a story back", rt("n", story), dims(turn.RuntimeFailed),
 			Decision{Reason: "world dimensions not available", SkippedBy: "framework:worldDimensions"}},
 		{"dimensions that did not run do not", rt("n", story), dims(turn.RuntimeSkipped), Decision{Run: true}},
+		{"dimensions of an earlier turn do not", rt("n", story), Facts{Results: []Result{{ID: "d", Contract: ContractDimensions, Status: turn.RuntimeFailed, Seed: true}}}, Decision{Run: true}},
 		{"only stories wait for dimensions", rt("o"), dims(turn.RuntimeFailed), Decision{Run: true}},
 	}
 	for _, c := range cases {
@@ -224,6 +225,7 @@ func TestJudge(t *testing.T) {
 		{"a gated story beside another", []Result{skipped("framework:needs"), ok("n2", tale)}, Verdict{Story: true}},
 		{"a guarded story", []Result{skipped("guard")}, Verdict{}},
 		{"a story that a hook skipped", []Result{skipped("hook:PreRuntime")}, Verdict{}},
+		{"a seeded story", []Result{{ID: "n", Story: true, Status: turn.RuntimeFailed, Seed: true}}, Verdict{}},
 		{"a suspended story", []Result{{ID: "n", Story: true, Status: turn.RuntimeSuspended}}, Verdict{Suspended: true}},
 	}
 	for _, c := range cases {
