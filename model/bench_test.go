@@ -394,3 +394,13 @@ func guardedConfig(slots *model.Slots, dials *int) model.Config {
 	}
 	return c
 }
+
+// decoded reads a JSON text.
+func decoded(t *testing.T, text string) any {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatalf("%q is no JSON: %v", text, err)
+	}
+	return v
+}

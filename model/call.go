@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
@@ -210,7 +211,7 @@ func (c *call) hooks(ctx context.Context, req *Request, each func(context.Contex
 func (c *call) record(b *bound, req *Request, result *Result, failure *Error, started time.Time) {
 	r := req.Record
 	r.DurationMs = c.gateway.config.Clock.Now().Sub(started).Milliseconds()
-	r.Warnings = req.Warnings
+	r.Warnings = slices.Clone(req.Warnings)
 	if result != nil {
 		r.Usage, r.RawFinishReason = &result.Usage, result.RawFinishReason
 	}
@@ -224,7 +225,7 @@ func (c *call) record(b *bound, req *Request, result *Result, failure *Error, st
 	if r.Usage != nil {
 		r.CostUSD = Cost(*r.Usage, b.target.Pricing)
 	}
-	redactRecord(r, req.Key)
+	redactRecord(r, req.Messages, req.Key)
 	c.records = append(c.records, *r)
 	if failure != nil {
 		failure.Records = c.records

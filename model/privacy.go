@@ -2,7 +2,9 @@ package model
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
+	"strconv"
 )
 
 // redactError takes a key out of all that an error says.
@@ -21,14 +23,31 @@ func redactError(e *Error, key string) {
 	}
 }
 
-// redactRecord takes a key out of a record.
-func redactRecord(r *RequestRecord, key string) {
+// redactRecord takes a key out of a record, and image bytes, in whose place
+// their length stands. The body that was sent is not touched.
+func redactRecord(r *RequestRecord, messages []Message, key string) {
+	for i := range messages {
+		for _, p := range messages[i].Parts {
+			if p.Type != "image" {
+				continue
+			}
+			if image, err := ParseImage(p); err == nil && len(image.Base64) > 0 && bytes.Contains(r.Body, []byte(image.Base64)) {
+				length := strconv.Itoa(base64.StdEncoding.DecodedLen(len(image.Base64)))
+				r.Body = bytes.ReplaceAll(r.Body, []byte(image.Base64), []byte("["+length+" bytes]"))
+			}
+		}
+	}
 	if len(key) < 4 {
 		return
 	}
 	r.Error = redact(r.Error, key)
-	r.Body = bytes.ReplaceAll(r.Body, []byte(key), []byte("[redacted]"))
+	if bytes.Contains(r.Body, []byte(key)) {
+		r.Body = bytes.ReplaceAll(r.Body, []byte(key), []byte("[redacted]"))
+	}
 	for i := range r.Attempts {
 		r.Attempts[i].Error = redact(r.Attempts[i].Error, key)
+	}
+	for i := range r.Warnings {
+		r.Warnings[i].Message = redact(r.Warnings[i].Message, key)
 	}
 }

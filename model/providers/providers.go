@@ -10,6 +10,7 @@
 package providers
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"net/http"
@@ -21,6 +22,7 @@ import (
 	"github.com/covel-engine/covel/model/gemini"
 	"github.com/covel-engine/covel/model/openai"
 	"github.com/covel-engine/covel/model/scripted"
+	"github.com/covel-engine/covel/tokens"
 )
 
 // Config says where settings come from; the zero value reads the environment
@@ -39,6 +41,8 @@ type Config struct {
 	// LLMPath is the llm.toml to read. Defaults to COVEL_LLM_CONFIG, else llm.toml
 	// in the working directory; only an absent default file is not an error.
 	LLMPath string
+	// Media gives the bytes of a media reference. Defaults to none.
+	Media func(ctx context.Context, ref string) (data []byte, mediaType string, err error)
 	// ModelsPath is the user's model table. Defaults to COVEL_MODELS_FILE, else
 	// models.toml beside llm.toml.
 	ModelsPath string
@@ -76,10 +80,12 @@ func New(c Config) (*model.Gateway, []string, error) {
 	gateway, err := model.NewGateway(model.Config{
 		Adapters:       Adapters(slots.Dir),
 		Clock:          c.Clock,
+		Count:          counter(),
 		ForbidLoopback: c.Getenv("COVEL_LLM_ALLOW_LOOPBACK") == "false",
 		Hooks:          c.Hooks,
 		Jitter:         c.Jitter,
 		Keys:           keys,
+		Media:          c.Media,
 		NoRetry:        c.Getenv("COVEL_LLM_RETRY_DISABLED") == "1",
 		OnWarning:      c.OnWarning,
 		Slots:          slots,
@@ -104,6 +110,25 @@ func Adapters(dir string) map[string]model.Adapter {
 // every slot, for tests and demonstrations.
 func Scripted(script string) (*model.Gateway, error) {
 	return model.NewGateway(model.Config{Adapters: Adapters(""), Slots: model.ScriptedSlots(script)})
+}
+
+// counter counts texts with named tokenizers; what was counted is remembered.
+func counter() func(tokenizer, text string) int {
+	estimators := map[string]tokens.Estimator{}
+	for _, name := range tokens.Names() {
+		if estimator, err := tokens.New(name); err == nil {
+			estimators[name] = estimator
+			if name != tokens.NameCovel {
+				estimators[name] = tokens.NewCache(estimator, tokens.CacheConfig{})
+			}
+		}
+	}
+	return func(tokenizer, text string) int {
+		if estimator, ok := estimators[tokenizer]; ok {
+			return estimator.Count(text)
+		}
+		return model.EstimateTokens(text)
+	}
 }
 
 func loadSlots(c Config) (*model.Slots, []string, error) {
