@@ -18,8 +18,8 @@ var layers = [][]string{
 	{"stream", "trace", "commit"},
 	{"client", "activities"},
 	{"worker", "httpapi"},
-	{"internal/failpoint"},
-	{"cmd/covel"},
+	{"internal/failpoint", "internal/historysize"},
+	{"bench", "cmd/covel"},
 }
 
 // testSupport is what only tests may import.

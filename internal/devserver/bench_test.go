@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -32,9 +33,15 @@ func BenchmarkWorkflow(b *testing.B) {
 		} {
 			b.Run(place+"/"+name, func(b *testing.B) {
 				b.ReportAllocs()
+				var took []time.Duration
 				for b.Loop() {
+					began := time.Now()
 					run[int](b, connected, client.StartWorkflowOptions{}, definition)
+					took = append(took, time.Since(began))
 				}
+				slices.Sort(took)
+				b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
+				b.ReportMetric(float64(took[len(took)*9/10].Microseconds())/1000, "p90-ms")
 			})
 		}
 	}

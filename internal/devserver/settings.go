@@ -1,8 +1,12 @@
 package devserver
 
 import (
+	"time"
+
 	"go.temporal.io/server/common/dynamicconfig"
 )
+
+const queueReadsPerSecond = 1000
 
 // dynamicConfig is the server's run-time configuration: one machine, few
 // users, and a turn's latency before throughput.
@@ -16,6 +20,20 @@ func dynamicConfig() dynamicconfig.StaticClient {
 		// once, without forwarding between partitions.
 		dynamicconfig.MatchingNumTaskqueueReadPartitions.Key():  1,
 		dynamicconfig.MatchingNumTaskqueueWritePartitions.Key(): 1,
+
+		// How often a second each shard reads its queues. The default of 20
+		// makes the transitions of a busy workflow wait for the next
+		// twentieth of a second.
+		dynamicconfig.TransferProcessorMaxPollRPS.Key():   queueReadsPerSecond,
+		dynamicconfig.TimerProcessorMaxPollRPS.Key():      queueReadsPerSecond,
+		dynamicconfig.VisibilityProcessorMaxPollRPS.Key(): queueReadsPerSecond,
+		dynamicconfig.OutboundProcessorMaxPollRPS.Key():   queueReadsPerSecond,
+
+		// A caller who waits for a workflow's end is told of each event
+		// through a channel of one place; events that come faster than the
+		// waiter runs are dropped, the last one too, and the waiter then
+		// sleeps until the long poll ends. The default is 20 s.
+		dynamicconfig.HistoryLongPollExpirationInterval.Key(): 100 * time.Millisecond,
 
 		// A worker that stops gives its polls back at once, so no task is
 		// handed to it and lost until a timeout.
