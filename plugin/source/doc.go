@@ -4,7 +4,7 @@
 // stands (spec 05 §1.3, §17).
 //
 // Reading is bounded: a file has at most 4 MiB, a document at most 100 levels
-// and 200,000 values after aliases are expanded, and a path can not leave its
+// and 100,000 values after aliases are expanded, and a path can not leave its
 // package, through links neither.
 //
 //	pkg, err := source.OpenDir("plugins/dice-check")

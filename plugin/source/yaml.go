@@ -20,8 +20,12 @@ import (
 const (
 	MaxBytes  = 4 << 20
 	maxDepth  = 100
-	maxValues = 200_000
+	maxValues = 100_000
 	maxText   = 16 << 20
+	// maxMarks bounds the characters that can begin a value. The parser library
+	// needs about a kilobyte for each, so they are counted before it is called;
+	// 4 MiB of prose hold some 130,000.
+	maxMarks = 200_000
 )
 
 // SyntaxError is a document that can not be read. Line is 1-based in the text
@@ -51,7 +55,11 @@ func ParseYAML(text []byte) (root *Node, err error) {
 			root, err = nil, &SyntaxError{Problem: fmt.Sprintf("the YAML can not be read: %v", p)}
 		}
 	}()
-	tokens := lexer.Tokenize(string(text))
+	if n := marks(text); n > maxMarks {
+		return nil, &SyntaxError{Problem: fmt.Sprintf("the document has %d lines, commas, colons and brackets, at most %d are read", n, maxMarks)}
+	}
+	// Without a last newline the library does not fold a block text at the end.
+	tokens := lexer.Tokenize(string(text) + "\n")
 	if err := checkNesting(tokens); err != nil {
 		return nil, err
 	}
@@ -96,6 +104,17 @@ func yamlError(err error) error {
 func firstLine(s string) string {
 	head, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
 	return head
+}
+
+func marks(text []byte) int {
+	n := 0
+	for _, c := range text {
+		switch c {
+		case '\n', ',', ':', '[', '{', '?', '-', '&', '*', '!':
+			n++
+		}
+	}
+	return n
 }
 
 // checkNesting refuses a text whose nesting would overflow a recursive parser.
