@@ -44,9 +44,7 @@ type Budget struct {
 
 // Validate refuses bad limits with a *turn.Error of code bad-limit that names
 // field and value.
-func (b Budget) Validate() error { return b.validate() }
-
-func (b Budget) validate() error {
+func (b Budget) Validate() error {
 	bad := func(field string, value int, bounds string) error {
 		e := turn.Errorf("check context budget", "bad-limit", "%s%s is %d; use %s", b.target(), field, value, bounds)
 		e.Field, e.Runtime = field, b.Runtime
@@ -129,7 +127,7 @@ func (r Report) Traced() bool {
 // still does not fit is a *turn.Error of code context-overflow, whose text is an
 // *Overflow.
 func (b Budget) Apply(req Request, ledger *Ledger) (Request, Report, error) {
-	if err := b.validate(); err != nil {
+	if err := b.Validate(); err != nil {
 		return req, Report{}, err
 	}
 	f := newFitting(b, req)
@@ -226,7 +224,7 @@ func (b *build) prune(out *Assembled) {
 // PruneHistory prunes after a hook replaced the messages of an assembled
 // context, as Build does.
 func (b Budget) PruneHistory(out *Assembled) (*Assembled, error) {
-	if err := b.validate(); err != nil {
+	if err := b.Validate(); err != nil {
 		return nil, err
 	}
 	b.CurrentTurnUserMessages = out.CurrentTurnUserMessages

@@ -37,7 +37,7 @@ func (b *build) read(item string, raw json.RawMessage) ordered.Value {
 func Build(in Input) (*Assembled, error) {
 	b := &build{Input: in, lang: locale.Instruction(in.Turn.Locale, in.ForcedLanguage)}
 	if in.Budget != nil {
-		if err := in.Budget.validate(); err != nil {
+		if err := in.Budget.Validate(); err != nil {
 			return nil, err
 		}
 	}

@@ -32,7 +32,7 @@ type SheetOptions struct {
 // CharacterSheets gives at most one segment (spec 01 §8.9): the sheet of the
 // current character and, on request, a line for everyone else.
 func CharacterSheets(characters []session.Character, o SheetOptions) []plugin.Segment {
-	ranges := rangesOf(o.Schema)
+	ranges := RangesOf(o.Schema)
 	var blocks []string
 	for _, c := range characters {
 		if c.ID == o.CurrentCharacterID && c.ID != "" {
@@ -129,9 +129,7 @@ type bounds struct{ min, max string }
 
 // RangesOf reads the attributes of a character schema that are numeric and
 // declare both min and max.
-func RangesOf(schema json.RawMessage) Ranges { return rangesOf(schema) }
-
-func rangesOf(schema json.RawMessage) Ranges {
+func RangesOf(schema json.RawMessage) Ranges {
 	v, err := jsonValue(schema)
 	if err != nil {
 		return nil
