@@ -111,8 +111,8 @@ func NewRegistry(cfg Config) (*Registry, error) {
 	return r, nil
 }
 
-// BuiltinNames lists the builtin tools that a manifest may name, in the order
-// of spec 05 §11.1.
+// BuiltinNames lists the builtin tools in the order of spec 05 §11.1, without
+// the loop's own, which a runtime has by rule and not by naming them.
 func BuiltinNames() []string {
 	return []string{
 		"create-form", "create-choices", "create-notification",
@@ -173,6 +173,9 @@ func (r *Registry) forRuntime(rt *plugin.Runtime, pkgs packages) Set {
 		names = rt.Function.BuiltinTools
 	}
 	for _, name := range names {
+		if name == turn.ToolRuntimeDone || name == turn.ToolSearchTools {
+			continue // the loop's own: they come by rule, not by name
+		}
 		e := entry{name: name, deferred: defers(name)}
 		if b, ok := r.builtin[name]; ok {
 			e.def, e.schema, e.builtin = b.def, b.schema, b.run

@@ -280,6 +280,9 @@ func TestOffered(t *testing.T) {
 			}
 		})
 	}
+	if got := names(reg.forRuntime(agent("runtime-done", "search-tools", "suspend"), fakePackages{}).Offered(nil)); got != "suspend runtime-done" {
+		t.Errorf("a runtime that names the loop's tools is offered %s", got)
+	}
 	fn := &plugin.Runtime{ID: "p/f", PluginID: "p", Function: &plugin.Function{BuiltinTools: []string{"get-character"}}}
 	if got := names(reg.forRuntime(fn, fakePackages{}).Offered(nil)); got != "get-character" {
 		t.Errorf("a function has %s", got)
@@ -396,6 +399,14 @@ func TestDefinitions(t *testing.T) {
 	r := registry(t, Config{})
 	if len(r.builtin) != len(BuiltinNames())+2 {
 		t.Errorf("%d builtin tools, %d names", len(r.builtin), len(BuiltinNames()))
+	}
+	for _, name := range plugin.BuiltinTools { // what a manifest may name
+		if _, ok := r.builtin[name]; !ok {
+			t.Errorf("manifests may name %s, which is no builtin tool", name)
+		}
+	}
+	if len(plugin.BuiltinTools) != len(r.builtin) {
+		t.Errorf("manifests know %d builtin tools of %d", len(plugin.BuiltinTools), len(r.builtin))
 	}
 	files, err := definitions.ReadDir("builtin")
 	if err != nil || len(files) != len(r.builtin) {
