@@ -55,8 +55,8 @@ func (s *eventStream) next() (Event, error) {
 			return Event{}, err // an unfinished event is dropped
 		}
 		if len(line) == 0 {
-			if !hasData {
-				event.Type = ""
+			if len(event.Data) == 0 { // without data it is no event
+				event, hasData = Event{}, false
 				continue
 			}
 			if string(bytes.TrimSpace(event.Data)) == Done {
