@@ -114,12 +114,14 @@ type listReader struct {
 	turns     map[string][]store.TraceEvent
 	byID      map[string]store.TraceEvent
 	lists     map[string][]string
+	kept      map[string]map[string][]byte // blobs of each runtime's last request
 }
 
 func newListReader(st store.Reader, sessionID string) *listReader {
 	return &listReader{
 		store: st, sessionID: sessionID,
 		turns: make(map[string][]store.TraceEvent), byID: make(map[string]store.TraceEvent), lists: make(map[string][]string),
+		kept: make(map[string]map[string][]byte),
 	}
 }
 

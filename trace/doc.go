@@ -15,7 +15,12 @@
 // an earlier request of the same runtime. It comes back byte for byte:
 //
 //	err = rec.RecordRequest(ctx, trace.Request{Scope: scope, RuntimeID: "narrator", Step: 1, Records: result.Records})
-//	calls, err := trace.ReadCalls(ctx, st, sessionID)
-//	report := trace.Measure(calls, estimator) // spec 01 §17
-//	fmt.Print(report.Table())
+//	m := trace.NewMeasurement(estimator) // spec 01 §17
+//	for call, err := range trace.Calls(ctx, st, sessionID) {
+//		if err != nil {
+//			return err
+//		}
+//		m.Add(&call)
+//	}
+//	fmt.Print(m.Report().Table())
 package trace

@@ -60,42 +60,64 @@ type Pair struct {
 // the order in which they were sent; runtimes keep the order of their first
 // call. Tokens are counted with the built-in estimator.
 func Measure(calls []Recorded, estimator tokens.Estimator) Report {
-	type key struct{ sessionID, runtimeID string }
-	type state struct {
-		at       int
-		lastTurn string
-		parts    []Part
-	}
-	report := Report{Runtimes: []RuntimePrefix{}}
-	states := make(map[key]*state)
+	m := NewMeasurement(estimator)
 	for i := range calls {
-		call := &calls[i]
-		k := key{call.SessionID, call.RuntimeID}
-		s, known := states[k]
-		if !known {
-			s = &state{at: len(report.Runtimes)}
-			states[k] = s
-			report.Runtimes = append(report.Runtimes, RuntimePrefix{
-				SessionID: call.SessionID, RuntimeID: call.RuntimeID, FirstRequestChars: []int{}, Pairs: []Pair{},
-			})
-		}
-		r := &report.Runtimes[s.at]
-		parts := Parts(call.Body())
-		size := runes(parts)
-		r.Calls++
-		r.TotalChars += size
-		if known && call.TurnID == s.lastTurn {
-			continue
-		}
-		r.Turns++
-		r.FirstRequestChars = append(r.FirstRequestChars, size)
-		if known {
-			r.Pairs = append(r.Pairs, compare(s.parts, parts, estimator))
-		}
-		s.lastTurn, s.parts = call.TurnID, parts
+		m.Add(&calls[i])
 	}
-	return report
+	return m.Report()
 }
+
+// Measurement takes calls one by one. It keeps one request a runtime.
+type Measurement struct {
+	estimator tokens.Estimator
+	report    Report
+	last      map[runtimeKey]*firstRequest
+}
+
+type runtimeKey struct{ sessionID, runtimeID string }
+
+// firstRequest is the first request of the last turn of a runtime.
+type firstRequest struct {
+	row    int // of the report
+	turnID string
+	parts  []Part
+}
+
+// NewMeasurement starts an empty measurement.
+func NewMeasurement(estimator tokens.Estimator) *Measurement {
+	return &Measurement{estimator: estimator, report: Report{Runtimes: []RuntimePrefix{}}, last: make(map[runtimeKey]*firstRequest)}
+}
+
+// Add takes the next call. It opens a turn only when its turn is another one
+// than the runtime's last.
+func (m *Measurement) Add(call *Recorded) {
+	key := runtimeKey{call.SessionID, call.RuntimeID}
+	last, known := m.last[key]
+	if !known {
+		last = &firstRequest{row: len(m.report.Runtimes)}
+		m.last[key] = last
+		m.report.Runtimes = append(m.report.Runtimes, RuntimePrefix{
+			SessionID: call.SessionID, RuntimeID: call.RuntimeID, FirstRequestChars: []int{}, Pairs: []Pair{},
+		})
+	}
+	row := &m.report.Runtimes[last.row]
+	parts := Parts(call.Body())
+	size := runes(parts)
+	row.Calls++
+	row.TotalChars += size
+	if known && call.TurnID == last.turnID {
+		return
+	}
+	row.Turns++
+	row.FirstRequestChars = append(row.FirstRequestChars, size)
+	if known {
+		row.Pairs = append(row.Pairs, compare(last.parts, parts, m.estimator))
+	}
+	last.turnID, last.parts = call.TurnID, parts
+}
+
+// Report gives what has been measured so far.
+func (m *Measurement) Report() Report { return m.report }
 
 // Parts names the parts of a request body: tools, system, instructions, then
 // the messages, in the order in which a provider reads them.

@@ -4,7 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
+	"iter"
+	"maps"
 
 	"github.com/covel-engine/covel/model"
 	"github.com/covel-engine/covel/store"
@@ -58,36 +59,54 @@ func ReadRequest(ctx context.Context, st store.Reader, event store.TraceEvent) (
 
 // ReadTurn gives the requests of a turn in the order in which they were sent.
 func ReadTurn(ctx context.Context, st store.Reader, sessionID, turnID string) ([]Recorded, error) {
-	return readAll(ctx, st, sessionID, turnID)
+	return collect(requests(ctx, st, sessionID, turnID))
 }
 
 // ReadCalls gives the requests of a session, of every session for "", in the
-// order in which they were sent.
+// order in which they were sent. All of them stand in memory; Calls gives them
+// one by one.
 func ReadCalls(ctx context.Context, st store.Reader, sessionID string) ([]Recorded, error) {
-	return readAll(ctx, st, sessionID, "")
+	return collect(Calls(ctx, st, sessionID))
 }
 
-func readAll(ctx context.Context, st store.Reader, sessionID, turnID string) ([]Recorded, error) {
-	events, err := st.TraceEvents(ctx, sessionID, turnID, LLMCalling)
-	if err != nil {
-		return nil, err
-	}
-	readers := make(map[string]*listReader)
-	calls := make([]Recorded, 0, len(events))
-	for _, e := range events {
-		lists, ok := readers[e.SessionID]
-		if !ok {
-			lists = newListReader(st, e.SessionID)
-			lists.add(events) // ids are unique over all sessions
-			readers[e.SessionID] = lists
-		}
-		call, err := lists.request(ctx, e)
+// Calls gives the requests of a session, of every session for "", one after
+// another. The first error ends it.
+func Calls(ctx context.Context, st store.Reader, sessionID string) iter.Seq2[Recorded, error] {
+	return requests(ctx, st, sessionID, "")
+}
+
+func collect(calls iter.Seq2[Recorded, error]) ([]Recorded, error) {
+	var all []Recorded
+	for call, err := range calls {
 		if err != nil {
 			return nil, err
 		}
-		calls = append(calls, call)
+		all = append(all, call)
 	}
-	return calls, nil
+	return all, nil
+}
+
+func requests(ctx context.Context, st store.Reader, sessionID, turnID string) iter.Seq2[Recorded, error] {
+	return func(yield func(Recorded, error) bool) {
+		events, err := st.TraceEvents(ctx, sessionID, turnID, LLMCalling)
+		if err != nil {
+			yield(Recorded{}, err)
+			return
+		}
+		readers := make(map[string]*listReader)
+		for _, e := range events {
+			lists, ok := readers[e.SessionID]
+			if !ok {
+				lists = newListReader(st, e.SessionID)
+				lists.add(events) // ids are unique over all sessions
+				readers[e.SessionID] = lists
+			}
+			call, err := lists.request(ctx, e)
+			if !yield(call, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // resolve gives the whole list of hashes of an event.
@@ -140,7 +159,7 @@ func (l *listReader) request(ctx context.Context, event store.TraceEvent) (Recor
 	if err != nil {
 		return Recorded{}, err
 	}
-	blobs, err := l.store.Blobs(ctx, unique(hashes))
+	blobs, err := l.pieces(ctx, p.RuntimeID, hashes)
 	if err != nil {
 		return Recorded{}, err
 	}
@@ -184,8 +203,29 @@ func (l *listReader) request(ctx context.Context, event store.TraceEvent) (Recor
 	return out, err
 }
 
-func unique(hashes []string) []string {
-	sorted := slices.Clone(hashes)
-	slices.Sort(sorted)
-	return slices.Compact(sorted)
+// pieces reads the blobs of a list. Those of the runtime's last request are
+// kept, so that only what is new comes from the store.
+func (l *listReader) pieces(ctx context.Context, runtimeID string, hashes []string) (map[string][]byte, error) {
+	have := make(map[string][]byte, len(hashes))
+	var missing []string
+	for _, h := range hashes {
+		if _, asked := have[h]; asked {
+			continue
+		}
+		piece, ok := l.kept[runtimeID][h]
+		if !ok {
+			missing = append(missing, h)
+		}
+		have[h] = piece
+	}
+	read, err := l.store.Blobs(ctx, missing)
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range missing {
+		delete(have, h)
+	}
+	maps.Copy(have, read)
+	l.kept[runtimeID] = have
+	return have, nil
 }

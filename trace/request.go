@@ -129,9 +129,11 @@ func (r *Recorder) RecordRequest(ctx context.Context, req Request) error {
 		}
 		if found && base.epoch == req.Epoch && base.chain+1 < maxChain {
 			keep, tail := difference(base.hashes, hashes)
-			payload.partList = partList{
-				Base: base.id, BaseTurn: base.turnID, Keep: keep, Tail: tail, Chain: base.chain + 1,
-				New: hashes[keep : len(hashes)-tail],
+			// A list that is mostly new, as after a compaction, is kept whole.
+			if fresh := hashes[keep : len(hashes)-tail]; len(fresh) <= keep+tail {
+				payload.partList = partList{
+					Base: base.id, BaseTurn: base.turnID, Keep: keep, Tail: tail, Chain: base.chain + 1, New: fresh,
+				}
 			}
 		}
 		if found {

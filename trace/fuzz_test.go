@@ -1,0 +1,49 @@
+package trace
+
+import (
+	"bytes"
+	"testing"
+)
+
+// Whatever a body is, its pieces together are the body.
+func FuzzSplit(f *testing.F) {
+	for _, seed := range []string{
+		"", "{}", "[1,2]", `{"a":[1, {"b":[2]}],"c":"x"}`, `{"a" : [ ] , "b":[1}`, `{"messages":[1,2`, `{"a":[1]} trailing`, "{\"\\u005b\":[1]}",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		if got := bytes.Join(split(body), nil); !bytes.Equal(got, body) {
+			t.Fatalf("the pieces of %q are %q", body, got)
+		}
+	})
+}
+
+// A list that a difference describes is the list again.
+func FuzzDifference(f *testing.F) {
+	f.Add("abc", "abd")
+	f.Add("", "a")
+	f.Add("aaa", "aa")
+	f.Fuzz(func(t *testing.T, base, list string) {
+		b, l := letters(base), letters(list)
+		keep, tail := difference(b, l)
+		p := partList{Base: "x", Keep: keep, Tail: tail, New: l[keep : len(l)-tail]}
+		got, err := p.resolve(b)
+		if err != nil || len(got) != len(l) {
+			t.Fatalf("%v, %v", got, err)
+		}
+		for i := range got {
+			if got[i] != l[i] {
+				t.Fatalf("%q over %q comes back as %v", list, base, got)
+			}
+		}
+	})
+}
+
+func letters(s string) []string {
+	var out []string
+	for _, r := range s {
+		out = append(out, string(r))
+	}
+	return out
+}
