@@ -80,8 +80,8 @@ func (g *graph) providers(contract string) []int {
 	if contract == "" {
 		return nil
 	}
-	for i, n := range g.nodes {
-		if n.rt.Contract == contract {
+	for i := range g.nodes {
+		if g.nodes[i].rt.Contract == contract {
 			list = append(list, i)
 		}
 	}
@@ -95,11 +95,11 @@ func (g *graph) levels() (levels [][]int, stuck []int) {
 	all := func(ids []int) bool {
 		return !slices.ContainsFunc(ids, func(i int) bool { return !placed[i] })
 	}
-	ready := func(n node) bool {
+	ready := func(n *node) bool {
 		return all(n.hard) && !slices.ContainsFunc(n.or, func(o group) bool { return !all(o.providers) })
 	}
 	// loose holds when only OR providers block, and each group has one already.
-	loose := func(n node) bool {
+	loose := func(n *node) bool {
 		return all(n.hard) && !slices.ContainsFunc(n.or, func(o group) bool {
 			return !all(o.providers) && !g.released[o.contract] &&
 				!slices.ContainsFunc(o.providers, func(i int) bool { return placed[i] })
@@ -111,7 +111,7 @@ func (g *graph) levels() (levels [][]int, stuck []int) {
 			level = g.unplaced(placed, loose)
 		}
 		if len(level) == 0 {
-			return levels, g.unplaced(placed, func(node) bool { return true })
+			return levels, g.unplaced(placed, func(*node) bool { return true })
 		}
 		for _, i := range level {
 			placed[i] = true
@@ -122,10 +122,10 @@ func (g *graph) levels() (levels [][]int, stuck []int) {
 	return levels, nil
 }
 
-func (g *graph) unplaced(placed []bool, may func(node) bool) []int {
+func (g *graph) unplaced(placed []bool, may func(*node) bool) []int {
 	var list []int
-	for i, n := range g.nodes {
-		if !placed[i] && may(n) {
+	for i := range g.nodes {
+		if !placed[i] && may(&g.nodes[i]) {
 			list = append(list, i)
 		}
 	}

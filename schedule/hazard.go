@@ -62,12 +62,22 @@ func overlap(a, b string) string {
 	return ""
 }
 
-// conflicts lists what a and b conflict about, in order, each once.
-func conflicts(a, b Runtime) []string {
-	if a.Effects.ParallelSafe || b.Effects.ParallelSafe {
-		return nil
+// claims are the guarded resources of one runtime.
+type claims struct {
+	id            string
+	reads, writes []string
+}
+
+func claimsOf(rt Runtime) claims {
+	c := claims{id: rt.ID}
+	if !rt.Effects.ParallelSafe {
+		c.reads, c.writes = resources(rt.Effects.Reads, rt.PluginID), resources(rt.Effects.Writes, rt.PluginID)
 	}
-	aw, bw := resources(a.Effects.Writes, a.PluginID), resources(b.Effects.Writes, b.PluginID)
+	return c
+}
+
+// conflicts lists what a and b conflict about, in order, each once.
+func conflicts(a, b claims) []string {
 	var found []string
 	add := func(writes, others []string) {
 		for _, w := range writes {
@@ -78,9 +88,9 @@ func conflicts(a, b Runtime) []string {
 			}
 		}
 	}
-	add(aw, bw)
-	add(aw, resources(b.Effects.Reads, b.PluginID))
-	add(bw, resources(a.Effects.Reads, a.PluginID))
+	add(a.writes, b.writes)
+	add(a.writes, b.reads)
+	add(b.writes, a.reads)
 	slices.Sort(found)
 	return slices.Compact(found)
 }
@@ -88,28 +98,36 @@ func conflicts(a, b Runtime) []string {
 // settle applies the policy to one level: warnings, or serial sub-levels into
 // whose first free one each runtime goes, by id.
 func settle(level []Runtime, policy string) (levels [][]string, hazards []Hazard) {
+	all := make([]claims, len(level))
+	for i, rt := range level {
+		all[i] = claimsOf(rt)
+	}
 	if policy != HazardStrict {
-		for i, a := range level {
-			for _, b := range level[i+1:] {
+		for i, a := range all {
+			for _, b := range all[i+1:] {
 				for _, resource := range conflicts(a, b) {
-					hazards = append(hazards, Hazard{Code: HazardEffectsConflict, Runtimes: []string{a.ID, b.ID}, Resource: resource})
+					hazards = append(hazards, Hazard{Code: HazardEffectsConflict, Runtimes: []string{a.id, b.id}, Resource: resource})
 				}
 			}
 		}
 		return [][]string{ids(level)}, hazards
 	}
-	var subs [][]Runtime
-	for _, rt := range level {
-		free := slices.IndexFunc(subs, func(sub []Runtime) bool {
-			return !slices.ContainsFunc(sub, func(o Runtime) bool { return len(conflicts(o, rt)) > 0 })
+	var subs [][]claims
+	for _, c := range all {
+		free := slices.IndexFunc(subs, func(sub []claims) bool {
+			return !slices.ContainsFunc(sub, func(o claims) bool { return len(conflicts(o, c)) > 0 })
 		})
 		if free < 0 {
 			subs, free = append(subs, nil), len(subs)
 		}
-		subs[free] = append(subs[free], rt)
+		subs[free] = append(subs[free], c)
 	}
 	for _, sub := range subs {
-		levels = append(levels, ids(sub))
+		var names []string
+		for _, c := range sub {
+			names = append(names, c.id)
+		}
+		levels = append(levels, names)
 	}
 	return levels, nil
 }

@@ -237,7 +237,7 @@ func checkStrict(t *rapid.T, all []Runtime, levels [][]string, s Schedule) {
 		subs = append(subs, stage.Levels...)
 	}
 	clash := func(sub []string, id string) bool {
-		return slices.ContainsFunc(sub, func(o string) bool { return len(conflicts(byID[o], byID[id])) > 0 })
+		return slices.ContainsFunc(sub, func(o string) bool { return len(conflicts(claimsOf(byID[o]), claimsOf(byID[id]))) > 0 })
 	}
 	for _, level := range levels {
 		var want [][]string
