@@ -45,6 +45,9 @@ type View struct {
 	RuntimeID   string
 	LogicalTurn int
 	Locale      string
+	// Language is the instruction language, en or zh, when it is forced; empty
+	// follows the locale (spec 05 §10).
+	Language string
 	// StartedAt is the execution's frozen instant (spec 03 §1.2).
 	StartedAt     time.Time
 	PlayerMessage string

@@ -67,7 +67,7 @@ func (t texts) words(v plugin.View) assembler.Words {
 }
 
 // langOf is the instruction language of a call.
-func langOf(v plugin.View) locale.Lang { return locale.Instruction(v.Locale, "") }
+func langOf(v plugin.View) locale.Lang { return locale.Instruction(v.Locale, v.Language) }
 
 // rows reads all rows of a namespace, page by page.
 func rows(ctx context.Context, data plugin.DataReader, namespace string) ([]session.PluginDatum, error) {

@@ -283,7 +283,9 @@ func TestResolve(t *testing.T) {
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	gen, _ := load(t, nil)
-	raw := func(key, value string) map[string]json.RawMessage { return map[string]json.RawMessage{key: json.RawMessage(value)} }
+	raw := func(key, value string) map[string]json.RawMessage {
+		return map[string]json.RawMessage{key: json.RawMessage(value)}
+	}
 	t.Run("AF-094", func(t *testing.T) {
 		t.Parallel()
 		s, err := gen.Settings("dice-check", raw("difficulty", `"hard"`), nil)
