@@ -2,8 +2,8 @@ package tokens
 
 import (
 	"fmt"
-	"strings"
 	"sync"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/pkoukk/tiktoken-go"
@@ -12,7 +12,7 @@ import (
 
 // maxPiece bounds the bytes that the encoder sees at once: its merge of one
 // unbroken word takes quadratic time, which a hostile text could use.
-const maxPiece = 4 << 10
+const maxPiece = 512
 
 // encoding counts with one tiktoken table, read on first use.
 type encoding struct {
@@ -24,9 +24,8 @@ func newEncoding(name string) *encoding { return &encoding{name: name, table: sh
 
 func (e *encoding) Name() string { return e.name }
 
-// Count splits a long text where every encoding has a token border: after a
-// line break that no white space and no slash follows. Text without such a
-// place is cut at maxPiece.
+// Count splits a long text where every encoding has a token border anyway; text
+// without such a place is cut at maxPiece.
 func (e *encoding) Count(text string) int {
 	table, n := e.table(), 0
 	for len(text) > maxPiece {
@@ -40,22 +39,45 @@ func (e *encoding) Count(text string) int {
 	return n + len(table.EncodeOrdinary(text))
 }
 
+// border finds the last token border before maxPiece: behind a single line break
+// that no white space and no slash touches, or before one character between two
+// letters that is neither letter, digit, line break nor apostrophe. All four
+// patterns split there, because they join such a character to what follows.
 func border(text string) int {
-	for i := maxPiece; i > 0; i-- {
-		j := strings.LastIndexByte(text[:i], '\n')
-		if j < 0 {
-			break
+	next, size := utf8.DecodeRuneInString(text[maxPiece:])
+	if next == utf8.RuneError && size == 1 { // within a rune
+		next = 0
+	}
+	for i := maxPiece; i > maxPiece/4; {
+		r, size := utf8.DecodeLastRuneInString(text[:i])
+		at := i - size
+		switch {
+		case r == '\n':
+			before, _ := utf8.DecodeLastRuneInString(text[:at])
+			if next != 0 && next != '/' && !unicode.IsSpace(next) && !unicode.IsSpace(before) {
+				return i
+			}
+		case unicode.IsLetter(next) && joins(r):
+			if before, _ := utf8.DecodeLastRuneInString(text[:at]); unicode.IsLetter(before) {
+				return at
+			}
 		}
-		if next := text[j+1]; next < utf8.RuneSelf && !strings.ContainsRune(" \t\r\n\v\f/", rune(next)) {
-			return j + 1
-		}
-		i = j + 1
+		next, i = r, at
 	}
 	cut := maxPiece
 	for cut > maxPiece-utf8.UTFMax && !utf8.RuneStart(text[cut]) {
 		cut--
 	}
 	return cut
+}
+
+func joins(r rune) bool {
+	switch {
+	case r == '\'', r == '\r', r == '\n', r == utf8.RuneError:
+		return false
+	default:
+		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r)
+	}
 }
 
 // tables are the four encodings, each read at most once for the process: a
