@@ -309,6 +309,33 @@ func TestCommitCases(t *testing.T) {
 				t.Fatal("the suspended turn counted or wrote")
 			}
 		},
+		"story behind a suspension": func(t *testing.T, b *bundle) {
+			r, _ := b.runtime("asker")
+			r.Status = turn.RuntimeSuspended
+			b.plan.Suspensions = []session.Suspension{suspension("asker")}
+			story, _ := b.story("narrator", "")
+			story.Status, story.SkippedBy, story.MissingUpstreams = turn.RuntimeSkipped, "framework:needs", []string{"asker"}
+			if out := b.apply(t); out.Status != commit.Committed || len(out.Suspensions) != 1 {
+				t.Fatalf("outcome %+v", out)
+			}
+		},
+		"story skipped by the framework": func(t *testing.T, b *bundle) {
+			r, _ := b.runtime("ctx", patch("hp", 1))
+			r.Status = turn.RuntimeFailed
+			story, _ := b.story("narrator", "")
+			story.Status, story.SkippedBy, story.MissingUpstreams = turn.RuntimeSkipped, "framework:needs", []string{"ctx"}
+			if out := b.apply(t); out.Status != commit.Failed || !strings.Contains(out.Message, "narrator") {
+				t.Fatalf("outcome %+v", out)
+			}
+		},
+		"story skipped by its guard": func(t *testing.T, b *bundle) {
+			b.runtime("a", patch("hp", 1))
+			story, _ := b.story("narrator", "")
+			story.Status, story.SkippedBy = turn.RuntimeSkipped, "guard"
+			if out := b.apply(t); out.Status != commit.Committed || !out.Counted || b.state(t, "hp") != "1" {
+				t.Fatalf("outcome %+v", out)
+			}
+		},
 		"TE-111": func(t *testing.T, b *bundle) {
 			r, _ := b.runtime("asker")
 			r.Status = turn.RuntimeSuspended

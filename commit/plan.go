@@ -24,7 +24,7 @@ type Plan struct {
 	ParentTurnID string
 	// TraceID groups the trace rows. Empty: the execution's id.
 	TraceID string
-	// Now dates every row. It is the same for each attempt of one commit.
+	// Now dates every row.
 	Now        time.Time
 	DurationMs int64
 

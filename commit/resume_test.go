@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"sync"
 	"testing"
 
 	"github.com/covel-engine/covel/commit"
@@ -184,5 +185,32 @@ func TestAbortRacesTheCommit(t *testing.T) {
 		if rows := len(b.messages(t)); (out.Status == commit.Committed) != (rows == 2) {
 			t.Fatalf("outcome %+v with %d rows", out, rows)
 		}
+	}
+}
+
+// Calls of one execution at the same time have one outcome.
+func TestConcurrentCallsCommitOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.story("narrator", "A story.")
+	b.runtime("a", patch("hp", 1))
+	outcomes := make([]commit.Outcome, 6)
+	var all sync.WaitGroup
+	for i := range outcomes {
+		all.Go(func() {
+			var err error
+			if outcomes[i], err = commit.Apply(t.Context(), b.store, b.plan); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	for _, out := range outcomes {
+		if out.Status != commit.Committed || out.Events[0].ID != outcomes[0].Events[0].ID {
+			t.Errorf("outcome %+v", out)
+		}
+	}
+	if rows, s := len(b.messages(t)), b.session(t); rows != 3 || s.TurnCount != 1 {
+		t.Errorf("%d rows, %d turns", rows, s.TurnCount)
 	}
 }

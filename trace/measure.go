@@ -89,8 +89,11 @@ func NewMeasurement(estimator tokens.Estimator) *Measurement {
 }
 
 // Add takes the next call. It opens a turn only when its turn is another one
-// than the runtime's last.
+// than the runtime's last. Concealed calls have no body and are left out.
 func (m *Measurement) Add(call *Recorded) {
+	if call.Concealed {
+		return
+	}
 	key := runtimeKey{call.SessionID, call.RuntimeID}
 	last, known := m.last[key]
 	if !known {
