@@ -117,7 +117,7 @@ func data(namespace string) pack {
 
 func projection(namespace, declared string) pack {
 	return pack{
-		"PLUGIN.md": root("contributes:\n  data:\n    " + declared + "\n  worldProjections:\n    a: {from: x@1, handler: \"temporal:q/A\", outputs: {o: {namespace: " + namespace + ", key: k}}}\n"),
+		"PLUGIN.md":      root("contributes:\n  data:\n    " + declared + "\n  worldProjections:\n    a: {from: x@1, handler: \"temporal:q/A\", outputs: {o: {namespace: " + namespace + ", key: k}}}\n"),
 		"schemas/a.json": `{"type":"object"}`,
 	}
 }

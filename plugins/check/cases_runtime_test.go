@@ -60,7 +60,7 @@ func TestRuntimeCases(t *testing.T) {
 		{id: "AF-061", note: "empty", files: one(agentPost + "agent: {toolChoice: {}}\n"), want: []string{"E missing-field " + f + " toolChoice.name"}},
 		{id: "AF-061", note: "reasoning", files: one(agentPost + "agent: {reasoning: true}\n"), want: []string{"E invalid-value " + f + " reasoning true"}},
 		{id: "AF-062", note: "story", files: one(story + "agent: {loop: {completion: {require: explicit}}}\n"), want: []string{"E forbidden-field " + f + " require story"}},
-		{id: "AF-062", note: "schema", files: one(agentPost + "io: {output: {schema: schemas/a.json}}\nagent: {loop: {completion: {require: explicit}}}\n").and("schemas/a.json", "{}"), want: []string{"E forbidden-field " + f + " require output.schema"}},
+		{id: "AF-062", note: "schema", files: one(agentPost+"io: {output: {schema: schemas/a.json}}\nagent: {loop: {completion: {require: explicit}}}\n").and("schemas/a.json", "{}"), want: []string{"E forbidden-field " + f + " require output.schema"}},
 		{id: "AF-063", note: "missing", files: one(agentPost + "agent: {history: {includeSummaries: true}}\n"), want: []string{"E missing-field " + f + " history.maxTurns"}},
 		{id: "AF-063", note: "negative", files: one(agentPost + "agent: {history: {maxTurns: -1}}\n"), want: []string{"E invalid-value " + f + " history.maxTurns -1"}},
 		{id: "AF-064", files: one(agentPost + "agent: {tools: {builtin: [delete-everything], plugin: [x]}}\n"), want: []string{"E unknown-reference " + f + " delete-everything", "E unknown-reference " + f + " \"x\""}},
