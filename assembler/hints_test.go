@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"github.com/covel-engine/covel/assembler"
+	"github.com/covel-engine/covel/model"
 	"github.com/covel-engine/covel/tokens"
 )
 
 func TestResponseFormatEndsTheSystemPrompt(t *testing.T) {
 	t.Parallel()
 	got := assembler.WithResponseFormat("rules", raw(`{ "type": "object" }`), texts(t), "zh")
-	if !strings.HasPrefix(got, "rules\n\n") || !strings.HasSuffix(got, "<response-format>\n{\"type\":\"object\"}\n</response-format>") {
+	if !strings.HasPrefix(got, "rules\n\n") || !strings.HasSuffix(got, "\n"+model.SchemaTag(raw(`{"type":"object"}`))) {
 		t.Errorf("prompt %q", got)
 	}
 	same(t, "no schema", assembler.WithResponseFormat("rules", nil, texts(t), "zh"), "rules")
@@ -31,4 +32,25 @@ func TestFixedInputCountsEverythingThatIsNoMessage(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, "fixed", report.Fixed, q4{}.Count("sys\n<response_format>{\"a\":1}</response_format>\nhint")+q4{}.Count(`{"a":1}`))
+}
+
+func TestFitKeepsTheSystemPromptFirst(t *testing.T) {
+	t.Parallel()
+	b := assembler.Budget{Estimator: tokens.Covel{}, Lang: "en", Texts: texts(t), Window: 1000, Reserve: 200}
+	params := model.Params{
+		Messages:       []model.Message{{Role: model.RoleSystem, Content: "rules"}, {Role: model.RoleUser, Content: "go"}},
+		ResponseSchema: raw(`{"type": "object"}`), PromptCacheKey: "k",
+	}
+	fitted, report, err := b.Fit(params, &assembler.Ledger{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantMessages(t, fitted.Messages, "system:"+assembler.WithResponseFormat("rules", params.ResponseSchema, texts(t), "en"), "user:go")
+	same(t, "output limit", fitted.MaxOutputTokens, 200)
+	same(t, "rest", fitted.PromptCacheKey, "k")
+	same(t, "limit", report.Limit, 800)
+	b.Window, b.Reserve = 10, 0
+	if _, _, err := b.Fit(params, nil); err == nil {
+		t.Error("no overflow")
+	}
 }
