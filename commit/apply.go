@@ -164,7 +164,7 @@ func (a *application) run(ctx context.Context) error {
 			}
 		}
 	}
-	succeeded, fail := story(a.plan.Results)
+	succeeded, fail := a.judge()
 	if fail != nil {
 		return fail
 	}
@@ -220,7 +220,6 @@ func (a *application) applyResults(ctx context.Context, storySucceeded bool) err
 
 func (a *application) pass(ctx context.Context, storySucceeded bool) error {
 	a.applied = nil
-	chain := cascade{a.plan.Results, a.plan.Runtimes, a.leavesSomething}
 	for i := range a.plan.Results {
 		r := &a.plan.Results[i]
 		if a.dropped(r.RuntimeID) {
@@ -240,14 +239,11 @@ func (a *application) pass(ctx context.Context, storySucceeded bool) error {
 		}
 		a.out.FailedProposals = append(a.out.FailedProposals, FailedProposal{rejected.proposal, rejected.err.Error()})
 		a.out.Isolated = append(a.out.Isolated, Isolated{r.RuntimeID, rejected.err.Error()})
-		lost := chain.dependents(a.out.Isolated)
-		for _, d := range lost {
-			if a.mandatory(d.RuntimeID) {
-				return &failure{
-					code: turn.CodeCommitFailed, message: fmt.Sprintf("runtime %q: %s: %v", d.RuntimeID, d.Error, rejected.err),
-					failed: a.out.FailedProposals,
-				}
-			}
+		lost, fail := a.dependents()
+		if fail != nil {
+			fail.message += ": " + rejected.err.Error()
+			fail.failed = a.out.FailedProposals
+			return fail
 		}
 		a.out.Isolated = append(a.out.Isolated, lost...)
 		if slices.ContainsFunc(a.applied, func(done applied) bool { return a.dropped(done.result.RuntimeID) }) {
@@ -311,32 +307,6 @@ func codeOf(err error) string {
 
 func (a *application) dropped(runtimeID string) bool {
 	return slices.ContainsFunc(a.out.Isolated, func(d Isolated) bool { return d.RuntimeID == runtimeID })
-}
-
-// mandatory runtimes take everything with them.
-func (a *application) mandatory(runtimeID string) bool {
-	for i := range a.plan.Results {
-		if r := &a.plan.Results[i]; r.RuntimeID == runtimeID && !a.plan.optional(r) {
-			return true
-		}
-	}
-	return false
-}
-
-// leavesSomething says whether dropping a result would take anything away: it
-// succeeded, it suspended, or it was skipped and made writes.
-func (a *application) leavesSomething(r *turn.RuntimeResult) bool {
-	switch r.Status {
-	case turn.RuntimeSuccess, turn.RuntimeSuspended:
-		return true
-	case turn.RuntimeSkipped:
-		for i := range a.plan.Results {
-			if &a.plan.Results[i] == r {
-				return len(a.writes[i].proposals) > 0
-			}
-		}
-	}
-	return false
 }
 
 // store writes the outcome under the turn's id. It comes last: the outcome is

@@ -10,6 +10,7 @@ import (
 
 	"github.com/covel-engine/covel/commit"
 	"github.com/covel-engine/covel/plugin"
+	"github.com/covel-engine/covel/schedule"
 	"github.com/covel-engine/covel/session"
 	"github.com/covel-engine/covel/store"
 	"github.com/covel-engine/covel/turn"
@@ -129,7 +130,8 @@ func TestCommitCases(t *testing.T) {
 			opt.IO.Inputs = []plugin.Input{{Name: "i", Runtime: "emitter"}}
 			_, reader := b.runtime("reader", patch("reader", 1))
 			reader.IO.Inputs = []plugin.Input{{Name: "i", Runtime: "emitter", Required: true}}
-			_, follower := b.runtime("follower", patch("follower", 1))
+			followed, follower := b.runtime("follower", patch("follower", 1))
+			followed.Stage = schedule.FollowUpStage(1)
 			follower.Schedule = plugin.Schedule{Trigger: plugin.Trigger{Type: plugin.TriggerEvent, Topic: "T"}}
 			out := b.apply(t)
 			if !slices.Equal(isolated(out), []string{"emitter", "reader", "follower"}) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/covel-engine/covel/plugin"
+	"github.com/covel-engine/covel/schedule"
 	"github.com/covel-engine/covel/session"
 	"github.com/covel-engine/covel/store"
 	"github.com/covel-engine/covel/turn"
@@ -134,10 +135,8 @@ func (p *Plan) suspended() bool {
 // setup says whether a runtime belongs to the setup stage.
 func (p *Plan) setup(runtimeID string) bool {
 	rt, ok := p.Runtimes[runtimeID]
-	return ok && rt.Schedule.Stage == stageSetup
+	return ok && rt.Schedule.Stage == schedule.StageSetup
 }
 
 // optional results may be dropped beside a successful story.
 func (p *Plan) optional(r *turn.RuntimeResult) bool { return !r.Story && !p.setup(r.RuntimeID) }
-
-const stageSetup = "setup"

@@ -2,47 +2,45 @@ package commit
 
 import (
 	"slices"
-	"strings"
 
+	"github.com/covel-engine/covel/schedule"
 	"github.com/covel-engine/covel/turn"
 )
 
-// story checks the rules by which a story decides over the whole execution
+// judge checks the rules by which a story decides over the whole execution
 // (spec 03 §8). It says whether a story succeeded.
-func story(results []turn.RuntimeResult) (succeeded bool, fail *failure) {
-	for i := range results {
-		r := &results[i]
-		if !r.Story {
+func (a *application) judge() (succeeded bool, fail *failure) {
+	_, results := a.views()
+	v := schedule.Judge(results)
+	if !v.Rollback {
+		return v.Story, nil
+	}
+	for i := range a.plan.Results {
+		r := &a.plan.Results[i]
+		if r.RuntimeID != v.RuntimeID || !r.Story {
 			continue
 		}
 		switch {
 		case r.Status == turn.RuntimeFailed:
 			return false, failedResult(r)
-		case r.Status == turn.RuntimeSuccess && strings.TrimSpace(r.NarrativeText()) == "":
-			return false, failf(turn.CodeEmptyNarrative, "story runtime %q succeeded without text", r.RuntimeID)
-		case r.Status == turn.RuntimeSuccess:
-			succeeded = true
+		case r.Status == turn.RuntimeSkipped && a.waits(r):
+			return false, nil
 		}
 	}
-	if succeeded {
-		return true, nil
+	code := v.Code
+	if code == "" {
+		code = turn.CodeCommitFailed
 	}
-	for i := range results {
-		r := &results[i]
-		if r.Story && r.Status == turn.RuntimeSkipped && strings.HasPrefix(r.SkippedBy, "framework:") && !waits(r, results) {
-			return false, failf(turn.CodeCommitFailed, "story runtime %q was skipped by %s: %s", r.RuntimeID, r.SkippedBy, r.Reason)
-		}
-	}
-	return false, nil
+	return false, failf(code, "%s", v.Reason)
 }
 
 // waits says whether a skipped story only waits for a suspended runtime: the
 // turn then commits with its suspension (spec 03 §12.1). An upstream that
 // failed still fails the turn.
-func waits(story *turn.RuntimeResult, results []turn.RuntimeResult) bool {
+func (a *application) waits(story *turn.RuntimeResult) bool {
 	suspended := false
-	for i := range results {
-		switch r := &results[i]; r.Status {
+	for i := range a.plan.Results {
+		switch r := &a.plan.Results[i]; r.Status {
 		case turn.RuntimeSuspended:
 			suspended = true
 		case turn.RuntimeFailed:
@@ -51,7 +49,7 @@ func waits(story *turn.RuntimeResult, results []turn.RuntimeResult) bool {
 			}
 		}
 	}
-	return suspended && (story.SkippedBy == "framework:needs" || story.SkippedBy == "framework:inputs")
+	return suspended && (story.SkippedBy == schedule.SkippedByNeeds || story.SkippedBy == schedule.SkippedByInputs)
 }
 
 // failedResult is the failure of an execution whose result decides it.
