@@ -78,7 +78,7 @@ func (l Lang) Colon() string {
 func Canonical(tag string) string {
 	parts := strings.Split(strings.ReplaceAll(strings.TrimSpace(tag), "_", "-"), "-")
 	for i, p := range parts {
-		if i > 0 && len(p) == 1 {
+		if p = strings.TrimSpace(p); i > 0 && len(p) == 1 {
 			parts = parts[:i]
 			break
 		}
