@@ -259,7 +259,7 @@ func (a *Activities) stagePlan(active *plugin.Active, stage schedule.Stage) turn
 		specs := make([]turn.RuntimeSpec, 0, len(level))
 		for _, id := range level {
 			if rt, ok := active.Runtime(id); ok {
-				specs = append(specs, a.spec(rt))
+				specs = append(specs, a.spec(active, rt))
 			}
 		}
 		plan.Levels = append(plan.Levels, specs)
@@ -267,7 +267,7 @@ func (a *Activities) stagePlan(active *plugin.Active, stage schedule.Stage) turn
 	return plan
 }
 
-func (a *Activities) spec(rt *plugin.Runtime) turn.RuntimeSpec {
+func (a *Activities) spec(active *plugin.Active, rt *plugin.Runtime) turn.RuntimeSpec {
 	spec := turn.RuntimeSpec{ID: rt.ID}
 	if rt.PluginID != rt.ID {
 		spec.PluginID = rt.PluginID
@@ -295,6 +295,10 @@ func (a *Activities) spec(rt *plugin.Runtime) turn.RuntimeSpec {
 		OffersDone:    assembler.ModeOf(assembler.RuntimeOf(rt, nil)).OffersRuntimeDone(),
 		Windowed:      agent.HistoryMaxTurns != nil,
 		MaxRetries:    agent.MaxRetries,
+	}
+	if agent.Require == "tool-use" && len(agent.AfterTools) == 0 {
+		// The correction names the tools that would do.
+		spec.Agent.Tools = a.tools.ForRuntime(rt, active).Names()
 	}
 	return spec
 }

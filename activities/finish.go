@@ -179,8 +179,8 @@ func (e *ending) text() string {
 // completingData is the data of the completing tool's answer.
 func (e *ending) completingData() json.RawMessage {
 	for _, a := range e.answers {
-		if a.Record.ID == e.in.Tool {
-			return dataOf(a.Record.Result)
+		if a.Record.ID == e.in.Tool && len(a.Data) > 0 {
+			return a.Data
 		}
 	}
 	return e.lastData()
@@ -190,10 +190,8 @@ func (e *ending) completingData() json.RawMessage {
 // narrative.
 func (e *ending) lastData() json.RawMessage {
 	for _, a := range slices.Backward(e.answers) {
-		if a.Record.OK && business(a.Record.Name) {
-			if data := dataOf(a.Record.Result); len(data) > 0 {
-				return data
-			}
+		if a.Record.OK && business(a.Record.Name) && len(a.Data) > 0 {
+			return a.Data
 		}
 	}
 	return narrative("")
@@ -233,16 +231,6 @@ func (e *ending) everyCallFailed() bool {
 }
 
 func business(name string) bool { return name != turn.ToolRuntimeDone && name != turn.ToolSearchTools }
-
-func dataOf(result json.RawMessage) json.RawMessage {
-	var envelope struct {
-		Data json.RawMessage `json:"data"`
-	}
-	if json.Unmarshal(result, &envelope) != nil {
-		return nil
-	}
-	return envelope.Data
-}
 
 func narrative(text string) json.RawMessage {
 	var b strings.Builder

@@ -26,6 +26,8 @@ type toolAnswer struct {
 	Notifications []json.RawMessage   `json:"notifications,omitempty"`
 	Events        []turn.Event        `json:"events,omitempty"`
 	Suspend       *plugin.SuspendMark `json:"suspend,omitempty"`
+	// Data is the answer's data before the projection for models.
+	Data json.RawMessage `json:"data,omitempty"`
 }
 
 // RunTool answers one tool call of a reply and appends the result to the
@@ -138,6 +140,7 @@ func (a *Activities) toolAnswer(ex *execution, rt *plugin.Runtime, in turn.RunTo
 		Notifications: result.Notifications,
 		Events:        result.Events,
 		Suspend:       result.Suspend,
+		Data:          result.Data,
 	}
 	for i, w := range result.Proposals {
 		p := a.proposal(ex, rt, w, turn.RunID(ex.scope.ExecutionID, rt.ID)+"/"+strconv.Itoa(in.At)+"/"+strconv.Itoa(i))

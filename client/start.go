@@ -58,6 +58,9 @@ func (c *Client) StartTurn(ctx context.Context, req StartTurn) (*Handle, error) 
 	if err != nil {
 		return nil, sessionError("start turn", in.SessionID, err)
 	}
+	if err := c.checkStored(ctx, in); err != nil {
+		return nil, err
+	}
 	options := client.StartWorkflowOptions{
 		ID:                                       turn.WorkflowID(in.SessionID),
 		TaskQueue:                                turn.QueueMain,
@@ -98,6 +101,28 @@ func (c *Client) StartTurn(ctx context.Context, req StartTurn) (*Handle, error) 
 	}
 }
 
+// checkStored refuses a turn id that is stored with other input. The run itself
+// would find it too; here nothing has to start for it.
+func (c *Client) checkStored(ctx context.Context, in turn.Input) error {
+	stored, err := c.cfg.Store.TurnRecord(ctx, in.SessionID, in.TurnID)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return nil
+	case err != nil:
+		return storeError("start turn", err)
+	case stored.InputHash == in.Hash():
+		return nil
+	default:
+		return conflict(in, "was used")
+	}
+}
+
+func conflict(in turn.Input, how string) error {
+	e := turn.Errorf("start turn", turn.CodeTurnIDConflict, "turn id %q %s with other input; use a new turn id", in.TurnID, how)
+	e.Session, e.Turn = in.SessionID, in.TurnID
+	return e
+}
+
 // refused says what a refused start means: a handle to the same turn, an error
 // that is final, or busy, which a caller may wait out. All nil means that the
 // run has closed meanwhile.
@@ -120,9 +145,7 @@ func (c *Client) refused(ctx context.Context, s *session.Session, in turn.Input)
 		if hash == in.Hash() {
 			return c.handle(s, in.TurnID, running.GetExecution().GetRunId()), nil, nil
 		}
-		e := turn.Errorf("start turn", turn.CodeTurnIDConflict, "turn id %q is running with other input; use a new turn id", in.TurnID)
-		e.Session, e.Turn = in.SessionID, in.TurnID
-		return nil, nil, e
+		return nil, nil, conflict(in, "is running")
 	}
 	e := turn.Errorf("start turn", turn.CodeTurnInProgress,
 		"session %q is busy with turn %q; wait for it, abort it, or ask to wait for the session", in.SessionID, turnID)

@@ -5,6 +5,13 @@ import (
 	"testing"
 
 	"github.com/covel-engine/covel/internal/pgtest"
+	"go.temporal.io/sdk/worker"
 )
 
-func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
+// TestMain switches the sticky workflow cache off for workers inside this
+// process, so that each of their workflow tasks replays its whole history.
+// Worker processes keep it.
+func TestMain(m *testing.M) {
+	worker.SetStickyWorkflowCacheSize(0)
+	os.Exit(pgtest.Main(m))
+}

@@ -112,6 +112,8 @@ func (r *rig) play(sessionID, turnID, message string) turn.Outcome {
 
 func (r *rig) wait(h *client.Handle) turn.Outcome {
 	r.t.Helper()
+	began := time.Now()
+	defer func() { r.t.Logf("turn %s took %v", h.TurnID, time.Since(began)) }()
 	ctx, cancel := context.WithTimeout(r.t.Context(), 2*time.Minute)
 	defer cancel()
 	o, err := h.Wait(ctx)

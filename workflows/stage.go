@@ -180,7 +180,7 @@ func (r *runtimeRun) callModel(ctx workflow.Context, c *agentloop.CallModel) (tu
 // wants something else.
 func (r *runtimeRun) runTools(ctx workflow.Context, machine *agentloop.Machine, batch *agentloop.RunTools) (agentloop.Command, error) {
 	for i := batch.From; i < len(batch.Calls); i++ {
-		outcome, err := r.runTool(ctx, batch, i)
+		outcome, err := r.runTool(ctx, machine, batch, i)
 		if err != nil {
 			return agentloop.Command{}, err
 		}
@@ -191,7 +191,7 @@ func (r *runtimeRun) runTools(ctx workflow.Context, machine *agentloop.Machine, 
 	return agentloop.Command{}, nil
 }
 
-func (r *runtimeRun) runTool(ctx workflow.Context, batch *agentloop.RunTools, i int) (turn.ToolOutcome, error) {
+func (r *runtimeRun) runTool(ctx workflow.Context, machine *agentloop.Machine, batch *agentloop.RunTools, i int) (turn.ToolOutcome, error) {
 	w, in, call := r.stage.w, r.stage.in, batch.Calls[i]
 	input := turn.RunToolInput{
 		Scope:     in.Scope,
@@ -201,6 +201,10 @@ func (r *runtimeRun) runTool(ctx workflow.Context, batch *agentloop.RunTools, i 
 		Reply:     batch.Reply,
 		At:        batch.Reply + 1 + i,
 		Cancelled: batch.Cancelled,
+		Because:   batch.Because,
+	}
+	if limit := r.spec.Agent.TimeoutMs; limit > 0 {
+		input.TimeLeftMs = max(1, limit-machine.ClockUsed())
 	}
 	summary := r.spec.ID + " · tool " + call.Name
 	var outcome turn.ToolOutcome
