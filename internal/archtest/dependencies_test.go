@@ -45,10 +45,12 @@ func directDependencies(t *testing.T, mod string) map[string]bool {
 	}
 	var file struct {
 		Require []struct {
-			Indirect bool
-			Path     string
-		}
-		Tool []struct{ Path string }
+			Indirect bool   `json:"Indirect"`
+			Path     string `json:"Path"`
+		} `json:"Require"`
+		Tool []struct {
+			Path string `json:"Path"`
+		} `json:"Tool"`
 	}
 	if err := json.Unmarshal(out, &file); err != nil {
 		t.Fatal(err)

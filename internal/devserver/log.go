@@ -3,6 +3,7 @@ package devserver
 import (
 	"context"
 	"log/slog"
+	"strings"
 
 	"go.temporal.io/server/common/log"
 	"go.temporal.io/server/common/log/tag"
@@ -27,11 +28,12 @@ type fatalError struct {
 }
 
 func (e *fatalError) Error() string {
-	text := e.message
+	var text strings.Builder
+	text.WriteString(e.message)
 	for _, attr := range e.attrs {
-		text += " " + attr.String()
+		text.WriteString(" " + attr.String())
 	}
-	return text
+	return text.String()
 }
 
 func (l serverLog) write(level slog.Level, msg string, tags []tag.Tag) {

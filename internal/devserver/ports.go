@@ -1,6 +1,7 @@
 package devserver
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"strconv"
@@ -21,9 +22,10 @@ type ports struct {
 
 // choosePorts holds all ports open at once while it chooses, so that they
 // differ. A port asked for by number that is taken is an error.
-func choosePorts(frontend, ui int) (ports, error) {
+func choosePorts(ctx context.Context, frontend, ui int) (ports, error) {
 	var (
 		chosen ports
+		config net.ListenConfig
 		held   []net.Listener
 	)
 	defer func() {
@@ -46,7 +48,7 @@ func choosePorts(frontend, ui int) (ports, error) {
 			*want.dest = NoUI
 			continue
 		}
-		listener, err := net.Listen("tcp", loopbackAddr(want.port))
+		listener, err := config.Listen(ctx, "tcp", loopbackAddr(want.port))
 		if err != nil {
 			return ports{}, fmt.Errorf("devserver: %s %d cannot be used: %w; stop what listens there or give another port", want.name, want.port, err)
 		}

@@ -51,7 +51,7 @@ func (s *Server) start(ctx context.Context, cfg Config) error {
 	if err := createNamespace(cfg, s.database); err != nil {
 		return err
 	}
-	at, err := s.build(cfg)
+	at, err := s.build(ctx, cfg)
 	if err != nil {
 		return err
 	}
@@ -70,9 +70,9 @@ func (s *Server) start(ctx context.Context, cfg Config) error {
 	return err
 }
 
-func (s *Server) build(cfg Config) (ports, error) {
+func (s *Server) build(ctx context.Context, cfg Config) (ports, error) {
 	for attempt := 1; ; attempt++ {
-		at, err := choosePorts(cfg.FrontendPort, cfg.UIPort)
+		at, err := choosePorts(ctx, cfg.FrontendPort, cfg.UIPort)
 		if err != nil {
 			return ports{}, err
 		}

@@ -13,7 +13,7 @@ import (
 // must stay under 104 bytes.
 func DataDir(t testing.TB) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "covel")
+	dir, err := os.MkdirTemp("", "covel") //nolint:usetesting // t.TempDir is too long for sockets
 	if err != nil {
 		t.Fatal(err)
 	}

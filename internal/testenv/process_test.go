@@ -26,12 +26,12 @@ func TestMain(m *testing.M) {
 	case "":
 		os.Exit(m.Run())
 	case "serve":
-		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-		defer stop()
+		terminated := make(chan os.Signal, 1)
+		signal.Notify(terminated, syscall.SIGTERM)
 		fmt.Fprintln(os.Stderr, "a notice")
 		fmt.Println(`{"event":"starting"}`)
 		fmt.Printf(`{"event":"ready","temporal":"127.0.0.1:1","pid":%d}`+"\n", os.Getpid())
-		<-ctx.Done()
+		<-terminated
 		fmt.Println("stopped cleanly")
 	case "print":
 		fmt.Println("out", os.Getenv("COVEL_DATA_DIR"), os.Getenv("COVEL_GIVEN"))
