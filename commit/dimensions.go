@@ -9,6 +9,7 @@ import (
 	"github.com/covel-engine/covel/session"
 	"github.com/covel-engine/covel/store"
 	"github.com/covel-engine/covel/turn"
+	"github.com/covel-engine/covel/world"
 )
 
 // codeDimensionConflict is the code of an update of an old version (spec 03 §10.5).
@@ -122,10 +123,14 @@ func (a *application) updateDimensions(ctx context.Context, p turn.Proposal, don
 }
 
 func (a *application) checkDimension(field string, d Dimension, value json.RawMessage) error {
-	if a.plan.Checks.Dimension == nil || len(d.Schema) == 0 {
+	check := a.plan.Checks.Dimension
+	if check == nil {
+		check = world.CheckDimensionValue
+	}
+	if len(d.Schema) == 0 {
 		return nil
 	}
-	if err := a.plan.Checks.Dimension(d.Schema, value); err != nil {
+	if err := check(d.Schema, value); err != nil {
 		return rejectf("%s: value of dimension %q: %v", field, d.ID, err)
 	}
 	return nil

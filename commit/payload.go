@@ -1,6 +1,10 @@
 package commit
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/covel-engine/covel/world"
+)
 
 // StatePatch is the payload of state.patch: one row of a state table. Op is
 // set (the default), merge (top-level members of an object) or delete.
@@ -85,17 +89,7 @@ type LoreUpsert struct {
 
 // Dimension is one stored dimension: a row of the owner's namespace
 // NamespaceDimensions under the dimension's id (spec 05 §12.7).
-type Dimension struct {
-	ID           string          `json:"id"`
-	Order        int             `json:"order"`
-	Name         json.RawMessage `json:"name,omitempty"`
-	Description  json.RawMessage `json:"description,omitempty"`
-	Schema       json.RawMessage `json:"schema,omitempty"`
-	InitialValue json.RawMessage `json:"initialValue,omitempty"`
-	UpdateRule   json.RawMessage `json:"updateRule,omitempty"`
-	Value        json.RawMessage `json:"value"`
-	Version      int             `json:"version"`
-}
+type Dimension = world.Dimension
 
 // DimensionInitialize is the payload of dimension.initialize. Dimensions that
 // stand already keep value and version.

@@ -94,7 +94,7 @@ type Job struct {
 type HostWrite func(ctx context.Context, tx store.Tx, dropped []string) error
 
 // Checks are the rules that the commit cannot know by itself. A nil member
-// accepts everything.
+// accepts everything, unless it says otherwise.
 type Checks struct {
 	// Review runs PreStateCommit on one proposal, before the transaction. It
 	// may replace the payload; an error that is a *RejectedError refuses the
@@ -105,7 +105,8 @@ type Checks struct {
 	PluginData func(pluginID, namespace string, value json.RawMessage) (version int, err error)
 	// Character checks a character after the write, with the schema in force.
 	Character func(schema json.RawMessage, c session.Character) error
-	// Dimension checks a new value against the dimension's schema.
+	// Dimension checks a new value against the dimension's schema. Nil is
+	// world.CheckDimensionValue.
 	Dimension func(schema, value json.RawMessage) error
 	// PictureText is the sentence of a shown picture's row; the description is
 	// "" when nothing is known (spec 01 §13.1). Nil writes no rows for pictures.
