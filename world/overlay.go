@@ -2,7 +2,6 @@ package world
 
 import (
 	"slices"
-	"strings"
 
 	"golang.org/x/text/language"
 
@@ -153,5 +152,5 @@ func (w *World) loreFor(tag string) string {
 	if text, ok := overlayFor(overlays, tag); ok {
 		return text
 	}
-	return strings.Trim(w.lore[""], "\n")
+	return w.lore[""]
 }

@@ -3,6 +3,7 @@ package shape
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/covel-engine/covel/plugin/source"
 )
@@ -26,4 +27,17 @@ func plain(n *source.Node) any {
 		return nil
 	}
 	return v
+}
+
+// Schemas prints several shapes; the title is the name without its ending.
+func Schemas(shapes map[string]Shape) (map[string]json.RawMessage, error) {
+	out := map[string]json.RawMessage{}
+	for name, s := range shapes {
+		doc, err := Schema(strings.TrimSuffix(name, ".schema.json"), s)
+		if err != nil {
+			return nil, err
+		}
+		out[name] = doc
+	}
+	return out, nil
 }
