@@ -50,7 +50,7 @@ func Build(in Input) (*Assembled, error) {
 	lore, warnings := ActivateLore(in.Snapshot.Lorebook, in.ScanTail, in.Turn.PlayerMessage, in.Texts, b.lang)
 	b.warnings = append(b.warnings, warnings...)
 
-	out := &Assembled{Language: b.lang, Mode: ModeOf(in.Runtime)}
+	out := &Assembled{Language: b.lang, Lore: lore, Mode: ModeOf(in.Runtime)}
 	b.systemPrompt(out, segments, lore)
 	out.TurnContext = clean(joinNonEmpty(blankLine, data, joinSegments(segments, func(s placed) bool {
 		return s.word == PositionSystem && s.Volatility == VolatilityTurn

@@ -21,8 +21,8 @@
 //
 // The stages of a request, in order: SelfDataReads says which own rows to load,
 // FilterHistory and Window cut the log, Build assembles, Finish puts the
-// framework head back after hooks, and Budget.Apply fits every exact request
-// into the window of the slot it goes to, remembering in a Ledger what it has
+// framework head back after hooks, and Budget.Fit fits every exact request into
+// the window of the slot it goes to, remembering in a Ledger what it has
 // shortened before.
 //
 // Block functions that bundled plugins share (CharacterSheets, WorldDimensions,

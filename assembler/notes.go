@@ -18,6 +18,7 @@ const (
 	notesTokens   = 6000
 	noteLineRunes = 300
 	noteListItems = 4
+	notesTag      = "character-notes"
 )
 
 // Card is the part of a character card that a writer reads (spec 05 §12.5).
@@ -139,7 +140,7 @@ func CharacterNotes(cards []Card, characters []session.Character, o NotesOptions
 		if len(written) == 0 {
 			return nil
 		}
-		if text := intro + "\n" + strings.Join(written, "\n"); (tokens.Covel{}).Count(text) <= notesTokens {
+		if text := intro + "\n" + strings.Join(written, "\n"); notesFit(text) {
 			return notesSegment(text)
 		}
 	}
@@ -147,7 +148,7 @@ func CharacterNotes(cards []Card, characters []session.Character, o NotesOptions
 	text := intro
 	for i, card := range written {
 		longer := text + "\n" + card
-		if (tokens.Covel{}).Count(longer) <= notesTokens {
+		if notesFit(longer) {
 			text = longer
 			continue
 		}
@@ -161,9 +162,14 @@ func CharacterNotes(cards []Card, characters []session.Character, o NotesOptions
 	return notesSegment(text)
 }
 
+// notesFit costs the whole block, intro and tags included.
+func notesFit(text string) bool {
+	return tokens.Covel{}.Count(block(notesTag, text)) <= notesTokens
+}
+
 func notesSegment(text string) []plugin.Segment {
 	return []plugin.Segment{{
-		ID: "character-notes", Content: block("character-notes", text), Position: Quoted(PositionSystem),
+		ID: notesTag, Content: block(notesTag, text), Position: Quoted(PositionSystem),
 		Audience: Quoted(AudienceStory), Volatility: VolatilitySession,
 	}}
 }

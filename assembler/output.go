@@ -20,7 +20,9 @@ type Assembled struct {
 	// Tokens estimates system prompt and messages; 0 without a budget.
 	Tokens   int
 	Language locale.Lang
-	Mode     Mode
+	// Lore lists the active lorebook entries, for the debug trace.
+	Lore []ActiveLore
+	Mode Mode
 	// PlayerIndex is the place of the current player message.
 	PlayerIndex int
 	Sections    []Section

@@ -37,9 +37,8 @@ type shard struct {
 	limit      int
 }
 
-// NewCache wraps an estimator. An estimator that is a Cache already, or the
-// built-in one, which counts faster than a text can be hashed, is still wrapped
-// when asked for; New gives bare estimators.
+// NewCache wraps an estimator. It pays for the tiktoken encodings; the built-in
+// estimator counts about as fast as a text can be hashed.
 func NewCache(est Estimator, cfg CacheConfig) *Cache {
 	if cfg.MaxEntries <= 0 {
 		cfg.MaxEntries = 65536
