@@ -6,15 +6,27 @@ import (
 	"strings"
 )
 
+// tagOf is the tag that a slot name stands for where no slot has the name.
+func tagOf(name string) string {
+	if slices.Contains(slotTags, name) {
+		return name
+	}
+	return TagText
+}
+
 // resolve finds the slot of a name: exact preset, exact slot, else the first
-// text slot, with one warning a name (spec 04 §3.5).
+// slot of the same tag, but for images, with one warning a name (spec 04 §3.5).
 func (g *Gateway) resolve(name string) (*Slot, error) {
 	if s := g.exact(name); s != nil {
 		return s, nil
 	}
-	s, ok := g.config.Slots.firstOfTag(TagText)
-	if !ok {
-		return nil, Configf("slot %q: not in llm.toml, and no text slot could answer for it; configured: %s", name, strings.Join(g.config.Slots.Names(), ", "))
+	tag := tagOf(name)
+	if g.config.Slots.File == "" {
+		tag = TagText // without a file the script plays every slot
+	}
+	s, ok := g.config.Slots.firstOfTag(tag)
+	if !ok || tag == "image" {
+		return nil, Configf("slot %q: not in llm.toml, and no slot of tag %s may answer for it; configured: %s", name, tag, strings.Join(g.config.Slots.Names(), ", "))
 	}
 	if g.config.OnWarning != nil && g.config.Slots.File != "" && g.firstTime(name+"\n"+s.Name) {
 		g.config.OnWarning(fmt.Sprintf("slot %q is not in llm.toml; slot %q answers for it", name, s.Name))

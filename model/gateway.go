@@ -92,6 +92,14 @@ func NewGateway(c Config) (*Gateway, error) {
 	if c.Keys == nil {
 		c.Keys = EnvironmentKeys
 	}
+	for i, preset := range c.Presets {
+		if preset.Name == "" || preset.Provider == "" || preset.Model == "" {
+			return nil, Configf("model.Config.Presets[%d]: name %q, provider %q, model %q; all three are needed", i, preset.Name, preset.Provider, preset.Model)
+		}
+		if preset.Protocol != "" && protocols[preset.Protocol] == nil {
+			return nil, Configf("model.Config.Presets[%d].Protocol: unknown protocol %q; use one of %v", i, preset.Protocol, ProtocolIDs())
+		}
+	}
 	if c.Count == nil {
 		c.Count = func(_, text string) int { return EstimateTokens(text) }
 	}

@@ -23,6 +23,9 @@ func (c *call) prepare(ctx context.Context, b *bound, fallback bool) (*Request, 
 	if g.config.Adapters[b.target.Protocol] == nil {
 		return nil, Configf("slot %s: no adapter for protocol %s in this program", b.target.Slot, b.target.Protocol)
 	}
+	if b.slot.Tag != TagText && b.slot.Tag != "" {
+		return nil, Configf("slot %s: tag %s does not answer with text; call a slot of tag text", b.target.Slot, b.slot.Tag)
+	}
 	messages, err := c.messagesFor(ctx, b, fallback)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Traits are the words by which code knows what a model does (spec 04 §4.3).
@@ -55,11 +56,14 @@ func (m *Model) Has(trait string) bool { return slices.Contains(m.Traits, trait)
 // Table is the model table: the embedded file with a user's file merged in.
 type Table struct{ entries []Model }
 
+// embeddedTable reads the embedded file once.
+var embeddedTable = sync.OnceValues(func() (*Table, error) { return ParseTable("models.toml", builtinModels) })
+
 // LoadTable reads the embedded table and merges the user's models.toml over it
 // by entry (id and match) and field. An empty path, or one where no file
 // stands, leaves the embedded table.
 func LoadTable(userFile string) (*Table, error) {
-	t, err := ParseTable("models.toml", builtinModels)
+	t, err := embeddedTable()
 	if err != nil || userFile == "" {
 		return t, err
 	}
@@ -231,7 +235,7 @@ func (t *Table) find(provider, id string) (Model, bool) {
 		}
 	}
 	for _, m := range t.entries {
-		if m.Match == "exact" && slices.Contains(m.Aliases, id) {
+		if slices.Contains(m.Aliases, id) {
 			return m, true
 		}
 	}
