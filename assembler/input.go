@@ -79,7 +79,7 @@ type Runtime struct {
 }
 
 // RuntimeOf reads a compiled manifest. Tools are the names that the runtime is
-// offered; own data comes later, by LoadSelfData.
+// offered; the rows of own data are loaded as SelfDataReads says.
 func RuntimeOf(r *plugin.Runtime, tools []string) Runtime {
 	out := Runtime{
 		ID: r.ID, PluginID: r.PluginID, Stage: r.Schedule.Stage, Story: r.Story(),
