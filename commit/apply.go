@@ -137,6 +137,7 @@ type application struct {
 // applied is what one kept result left behind for the journal.
 type applied struct {
 	result       *turn.RuntimeResult
+	id           func(kind string, parts ...string) string
 	events       []Event
 	traces       []trace.Event
 	interactions []json.RawMessage
@@ -228,7 +229,7 @@ func (a *application) pass(ctx context.Context, storySucceeded bool) error {
 		if err := a.notAborted(ctx); err != nil {
 			return err
 		}
-		result := applied{result: r}
+		result := applied{result: r, id: a.plan.id}
 		rejected, err := a.applyOne(ctx, i, &result, storySucceeded)
 		if err != nil {
 			return err

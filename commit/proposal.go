@@ -81,6 +81,7 @@ func (a *application) traceEvent(typ, key string, payload any) trace.Event {
 
 // event adds one session event to what a result leaves behind.
 func (d *applied) event(p turn.Proposal, typ string, payload any) error {
+	id := d.id("event", p.Source.RuntimeID, p.ID, typ)
 	raw, ok := payload.(json.RawMessage)
 	if !ok {
 		var err error
@@ -89,7 +90,7 @@ func (d *applied) event(p turn.Proposal, typ string, payload any) error {
 		}
 	}
 	d.events = append(d.events, Event{
-		ID: rowID("event", p.ID, typ), Type: typ, PluginID: p.Source.PluginID, RuntimeID: p.Source.RuntimeID,
+		ID: id, Type: typ, PluginID: p.Source.PluginID, RuntimeID: p.Source.RuntimeID,
 		ProposalID: p.ID, Payload: raw,
 	})
 	return nil
