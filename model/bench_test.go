@@ -404,3 +404,12 @@ func decoded(t *testing.T, text string) any {
 	}
 	return v
 }
+
+func (r recording) RoundTrip(req *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return nil, err
+	}
+	r.see(body)
+	return r.base.RoundTrip(req)
+}
