@@ -128,6 +128,25 @@ func TestLoaderStaysInsideItsRoot(t *testing.T) {
 	}
 }
 
+func TestLinksDoNotLeadOutOfTheRoot(t *testing.T) {
+	t.Parallel()
+	outside, dir := t.TempDir(), t.TempDir()
+	if err := os.WriteFile(outside+"/secret.md", []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside+"/secret.md", dir+"/lore.md"); err != nil {
+		t.Fatal(err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { root.Close() })
+	if got, err := locale.NewLoader(root.FS()).Load("lore", "en"); err == nil {
+		t.Errorf("Load = %q, want an error", got)
+	}
+}
+
 func TestCatalogue(t *testing.T) {
 	t.Parallel()
 	texts, err := locale.Load()

@@ -8,7 +8,8 @@ import (
 )
 
 // SettingPromptsDir is the environment variable that replaces the shared prompt
-// root; callers pass os.DirFS of its value to NewLoader.
+// root. Callers open its value with os.OpenRoot and pass Root.FS to NewLoader,
+// so that no link leads out of it.
 const SettingPromptsDir = "COVEL_PROMPTS_DIR"
 
 // LoadPrompt gives the text of a template in the best language for a locale.

@@ -185,6 +185,12 @@ func (p *parser) str() (string, error) {
 	p.i++
 	start := p.i
 	for p.i < len(p.s) {
+		for p.i+8 <= len(p.s) && plain(p.s[p.i:p.i+8]) {
+			p.i += 8
+		}
+		if p.i == len(p.s) {
+			break
+		}
 		switch c := p.s[p.i]; {
 		case c == '"':
 			s := p.s[start:p.i]
@@ -199,6 +205,17 @@ func (p *parser) str() (string, error) {
 		}
 	}
 	return "", p.fail("no end of string")
+}
+
+// plain says whether eight bytes hold no quote, backslash or control character.
+// It may say no for nothing, never yes: x-0x01… sets the high bit of a byte that
+// was zero.
+func plain(t string) bool {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	w := uint64(t[0]) | uint64(t[1])<<8 | uint64(t[2])<<16 | uint64(t[3])<<24 |
+		uint64(t[4])<<32 | uint64(t[5])<<40 | uint64(t[6])<<48 | uint64(t[7])<<56
+	quote, slash := w^('"'*ones), w^('\\'*ones)
+	return ((w-0x20*ones)&^w|(quote-ones)&^quote|(slash-ones)&^slash)&high == 0
 }
 
 // valid asks first, because most text is valid and asking is ten times faster.
