@@ -238,7 +238,7 @@ func (p *pkg) compileIO(rf runtimeFile) IO {
 			Required: f.Value.Get("required").True(true), RecordAs: f.Value.Get("recordAs").Str(),
 		}
 		accepts := f.Value.Get("accepts")
-		if c, ok := strings.CutPrefix(accepts.Str(), "contract:"); ok {
+		if c, ok := strings.CutPrefix(accepts.Str(), "contract:"); ok && shape.Contract.Match(c) {
 			in.AcceptsContract = c // resolved over all packages by crossCheck
 		} else {
 			in.Accepts = p.schemaAt(accepts, path, field+".inputs."+f.Key+".accepts")

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/covel-engine/covel/plugin/shape"
 	"github.com/covel-engine/covel/plugin/source"
 )
 
@@ -98,6 +100,7 @@ func (p *pkg) lineOf(field string) int {
 func (p *pkg) resolveAccepts(all []*pkg) {
 	for i, r := range p.manifest.Runtimes {
 		rf := p.runtimes[i]
+		p.resolveOutputSchema(r, rf, all)
 		for j := range r.IO.Inputs {
 			in := &r.IO.Inputs[j]
 			if in.AcceptsContract == "" {
@@ -120,6 +123,22 @@ func (p *pkg) resolveAccepts(all []*pkg) {
 			}
 			p.report.Warn("accepts-contract-unresolved", rf.file.Path, n.LineOr(1), field, problem+"; bound values are dropped", "Add a package that publishes it, or use a schema file.")
 		}
+	}
+}
+
+// resolveOutputSchema binds io.output.schema: contract:<x>.
+func (p *pkg) resolveOutputSchema(r *Runtime, rf runtimeFile, all []*pkg) {
+	n := rf.node.Get("io").Get("output").Get("schema")
+	name, ok := strings.CutPrefix(n.Str(), "contract:")
+	if !ok || !shape.Contract.Match(name) {
+		return
+	}
+	if r.IO.Output.Schema = p.manifest.Publishes(name); r.IO.Output.Schema == nil {
+		r.IO.Output.Schema = publishedBy(all, name)
+	}
+	if r.IO.Output.Schema == nil {
+		field := at(rf.prefix, "io.output.schema")
+		p.report.Add("contract-unpublished", rf.file.Path, n.Line, field, fmt.Sprintf("%s %q: nobody publishes the contract", field, n.Text), "Publish its schema under contracts in PLUGIN.md, or name a schema file.")
 	}
 }
 

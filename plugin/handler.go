@@ -238,5 +238,5 @@ type ToolDefinition struct {
 }
 
 // ProjectionHandler turns a world's data of one contract into row values, by
-// output id (spec 05 §2.2 worldProjections).
-type ProjectionHandler func(ctx context.Context, input json.RawMessage) (map[string]json.RawMessage, error)
+// output id (spec 05 §2.2 worldProjections). It is a pure function.
+type ProjectionHandler func(input json.RawMessage) (map[string]json.RawMessage, error)

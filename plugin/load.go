@@ -59,6 +59,8 @@ type pkg struct {
 	runtimes []runtimeFile
 	manifest *Manifest
 	schemas  map[string]*Schema // by path
+	// variants are the translated files that were read, by path.
+	variants map[string]*source.File
 	// layoutA says that the one runtime stands in PLUGIN.md.
 	layoutA bool
 	digest  string

@@ -12,7 +12,7 @@ import (
 
 // loadPackage reads and checks one package by itself (spec 05 §1.2, §2, §3).
 func (l *loader) loadPackage(dir *source.Dir) *pkg {
-	p := &pkg{dir: dir, report: &source.Report{Package: dir.Origin}, schemas: map[string]*Schema{}}
+	p := &pkg{dir: dir, report: &source.Report{Package: dir.Origin}, schemas: map[string]*Schema{}, variants: map[string]*source.File{}}
 	sum := sha256.New()
 	dir.Digest(sum)
 	p.digest = hex.EncodeToString(sum.Sum(nil))

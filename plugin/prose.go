@@ -21,6 +21,11 @@ func (p *pkg) checkProse(strict bool) {
 			continue
 		}
 		p.checkTemplates(rf.file)
+		for _, name := range variantNames {
+			if v := p.variants[strings.TrimSuffix(rf.file.Path, ".md")+"."+name+".md"]; v != nil {
+				p.checkTemplates(v)
+			}
+		}
 		p.lint(rf.file)
 	}
 }

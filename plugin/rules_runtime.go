@@ -240,12 +240,6 @@ func (c runtimeRules) checkInputs() {
 				c.missing(field+".recordAs", f.Value, "; scope: committed needs it")
 			}
 		}
-		if in.AcceptsContract == "" {
-			continue
-		}
-		if !shape.Contract.Match(in.AcceptsContract) {
-			c.bad("invalid-value", field+".accepts", f.Value.Get("accepts"), f.Value, fmt.Sprintf(" %s names no contract", source.Show(f.Value.Get("accepts"))), "Write contract:<name>@<version> or a schema path.")
-		}
 	}
 }
 
@@ -266,16 +260,6 @@ func (c runtimeRules) checkOutput() {
 	}
 	if x := out.Get("recordAs"); x != nil && !out.Has("schema") {
 		c.forbidden("io.output.recordAs", x, "needs io.output.schema", "Add a schema, or remove recordAs.")
-	}
-	if s := out.Get("schema").Str(); strings.HasPrefix(s, "contract:") {
-		name := strings.TrimPrefix(s, "contract:")
-		if schema := c.p.manifest.Publishes(name); schema != nil {
-			c.r.IO.Output.Schema = schema
-		} else {
-			c.bad("contract-unpublished", "io.output.schema", out.Get("schema"), out, fmt.Sprintf(" %q names a contract without public schema in this package", s), "Publish the schema under contracts, or name a schema file.")
-		}
-	} else if s != "" && !shape.SchemaPath.Match(s) {
-		c.bad("invalid-value", "io.output.schema", out.Get("schema"), out, fmt.Sprintf(" %q is no schema reference", s), "Write a package path *.json or contract:<contract>.")
 	}
 	if x := io.Get("concealed"); x.True(false) && c.r.Story() {
 		c.forbidden("io.concealed", x, "stands on a story runtime", "A story is always visible; remove concealed.")

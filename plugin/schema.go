@@ -11,6 +11,7 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 
+	"github.com/covel-engine/covel/plugin/shape"
 	"github.com/covel-engine/covel/plugin/source"
 )
 
@@ -108,8 +109,8 @@ func collectViolations(e *jsonschema.ValidationError, out *SchemaError) {
 // schemaAt reads and compiles a schema file that a field names. It reports each
 // file once and gives nil when the file can not be used.
 func (p *pkg) schemaAt(n *source.Node, path, field string) json.RawMessage {
-	if n.Str() == "" {
-		return nil
+	if !shape.SchemaPath.Match(n.Str()) {
+		return nil // absent, or reported by the shape
 	}
 	name := n.Text
 	file, ok := p.dir.Document(name, "schema-invalid", source.Ref{Path: path, Line: n.Line, Field: field}, p.report)

@@ -158,6 +158,13 @@ func PositionShape() shape.Shape {
 	}
 }
 
+// LocaleArrayKeysShape says by which member the items of lists meet their
+// translations: one member for all lists, or one by the list's own name.
+func LocaleArrayKeysShape() shape.Shape {
+	member := shape.Text{NonEmpty: true}
+	return shape.ByKind{source.List: shape.ListOf{Of: member, Unique: true}, source.Map: shape.MapOf{Of: member}}
+}
+
 func segmentID() shape.Text {
 	return shape.Text{Pattern: shape.SegmentID, Not: func(s string) (string, string) {
 		if s == "static-prompt" {
@@ -185,7 +192,7 @@ func namespaceShape() shape.Object {
 				{Name: "key", Is: shape.Text{NonEmpty: true}},
 				{Name: "visibility", Is: shape.Enum{"public", "hidden"}},
 				{Name: "lorebook", Is: shape.Bool{}},
-				{Name: "localeArrayKeys", Is: shape.MapOf{Of: shape.Text{NonEmpty: true}}},
+				{Name: "localeArrayKeys", Is: LocaleArrayKeysShape()},
 			}},
 			{Name: "generate", Is: shape.Enum{"offer", "default"}},
 		}},

@@ -89,7 +89,7 @@ func ioShape() shape.Object {
 			{Name: "scope", Is: shape.Enum{"turn", "committed"}},
 			{Name: "select", Is: shape.Text{Pattern: shape.Pointer}},
 			{Name: "required", Is: shape.Bool{}},
-			{Name: "accepts", Is: shape.Text{NonEmpty: true}},
+			{Name: "accepts", Is: shape.Text{Pattern: shape.SchemaRef}},
 			{Name: "recordAs", Is: shape.Text{Pattern: shape.Key}},
 		}}},
 		{Name: "selfData", Is: shape.ListOf{Of: shape.Object{
@@ -101,7 +101,7 @@ func ioShape() shape.Object {
 		{Name: "payloadSchema", Is: jsonPath},
 		{Name: "output", Is: shape.Object{
 			{Name: "contract", Is: contract},
-			{Name: "schema", Is: shape.Text{NonEmpty: true}},
+			{Name: "schema", Is: shape.Text{Pattern: shape.SchemaRef}},
 			{Name: "recordAs", Is: shape.Text{Pattern: shape.Key}},
 		}},
 		{Name: "visibility", Is: shape.Enum{VisibilityStory, VisibilityPlugin, VisibilitySystem}},

@@ -122,6 +122,7 @@ func (p *pkg) variantsOf(folder, base string, canonical *source.File) map[string
 			continue
 		}
 		out[name] = file
+		p.variants[path] = file
 		p.compareStructure(file, "", file.Root, canonical.Root)
 	}
 	return out

@@ -63,13 +63,13 @@ func (p *pack) readSources() {
 		s := Source{
 			ID: id, Kind: n.Get("kind").Str(), Path: n.Get("path").Str(), Key: n.Get("key").Str(), IndexTo: n.Get("indexTo").Str(),
 			Effects: n.Get("effects").Str(), Locale: n.Get("locale").Str(), SkipExists: n.Get("merge").Str() == "skipExisting",
-			After: n.Get("after").Strings(), Hidden: n.Get("visibility").Str() == "hidden", ArrayKeys: map[string]string{},
+			After: n.Get("after").Strings(), Hidden: n.Get("visibility").Str() == "hidden", ArrayKeys: ArrayKeys{Any: n.Get("localeArrayKeys").Strings(), ByList: map[string]string{}},
 		}
 		for _, f := range fields(n.Get("localeArrayKeys")) {
-			s.ArrayKeys[f.Key] = f.Value.Str()
+			s.ArrayKeys.ByList[f.Key] = f.Value.Str()
 		}
 		target := p.target(&s, n.Get("to"), file.Path, field)
-		p.checkSourceFields(s, n, file.Path, field)
+		p.checkSourceFields(&s, n, file.Path, field)
 		if target && n.Get("enabled").True(true) && s.Path != "" {
 			p.readSource(s, source.Ref{Path: file.Path, Line: n.Get("path").LineOr(n.Line), Field: field + ".path"})
 		}
@@ -105,7 +105,7 @@ func (p *pack) target(s *Source, n *source.Node, file, field string) bool {
 	return true
 }
 
-func (p *pack) checkSourceFields(s Source, n *source.Node, file, field string) {
+func (p *pack) checkSourceFields(s *Source, n *source.Node, file, field string) {
 	forbid := func(name, why string) {
 		if x := n.Get(name); x != nil {
 			p.report.Add("forbidden-field", file, x.Line, field+"."+name, fmt.Sprintf("%s.%s %s %s", field, name, source.Show(x), why), "Remove it, or change the target.")
@@ -121,11 +121,21 @@ func (p *pack) checkSourceFields(s Source, n *source.Node, file, field string) {
 		forbid("locale", "needs a target world:metadata.<path>")
 	}
 	if ref := n.Get("schema"); ref != nil {
-		p.checkSchemaRef(ref, file, field+".schema")
+		s.schema = p.checkSchemaRef(ref, file, field+".schema")
 	}
 }
 
-func (p *pack) checkSchemaRef(n *source.Node, file, field string) {
+// checkAgainst compares a source with the schema file that it names.
+func (p *pack) checkAgainst(s Source, file *source.File) {
+	if s.schema == nil {
+		return
+	}
+	if err := s.schema.Validate(file.Root.JSON()); err != nil {
+		p.report.Add("invalid-value", file.Path, 1, "", fmt.Sprintf("%s breaks the schema of source %q: %v", file.Path, s.ID, err), "Correct the file or the schema.")
+	}
+}
+
+func (p *pack) checkSchemaRef(n *source.Node, file, field string) *plugin.Schema {
 	name := n.Str()
 	switch {
 	case name == "covel://world/dimensions" || name == "":
@@ -136,12 +146,16 @@ func (p *pack) checkSchemaRef(n *source.Node, file, field string) {
 	default:
 		doc, ok := p.dir.Document(name, "schema-invalid", source.Ref{Path: file, Line: n.Line, Field: field}, p.report)
 		if !ok {
-			return
+			return nil
 		}
-		if _, err := plugin.CompileSchema(doc.Root.JSON()); err != nil {
+		s, err := plugin.CompileSchema(doc.Root.JSON())
+		if err != nil {
 			p.report.Add("schema-invalid", name, 1, field, fmt.Sprintf("%s, named by %s, is no usable JSON Schema: %v", name, field, err), "Correct the schema.")
+			return nil
 		}
+		return s
 	}
+	return nil
 }
 
 // sourceOrder sorts the sources so that each comes behind its after entries,
@@ -206,6 +220,7 @@ func (p *pack) readSource(s Source, ref source.Ref) {
 		}
 		s.doc = document{path: s.Path, root: file.Root, overlays: p.overlays(s.Path)}
 		p.checkSourceContent(s, file)
+		p.checkAgainst(s, file)
 	}
 	p.world.Sources = append(p.world.Sources, s)
 }

@@ -85,7 +85,7 @@ func (w *World) Instantiate(o Options) (*Seed, error) {
 		o.Locale = w.DefaultLocale
 	}
 	s := &seeding{world: w, opts: o, seed: &Seed{}, metadata: &source.Node{Kind: source.Map}}
-	manifest := w.manifest.resolve(o.Locale, nil)
+	manifest := w.manifest.resolve(o.Locale, ArrayKeys{})
 	lore, _ := splitLore(w.loreFor(o.Locale))
 	s.seed.Snapshot = Snapshot{
 		ID: w.ID, Version: w.Version, Name: manifest.Get("name").Str(), Summary: manifest.Get("summary").Str(), Tags: manifest.Get("tags").Strings(),
@@ -94,7 +94,7 @@ func (w *World) Instantiate(o Options) (*Seed, error) {
 	s.schema = characterSchemaOrNil(manifest.Get("characterSchema"))
 	s.addDimensions(manifest.Get("dimensions"))
 	for _, d := range w.dimensionSources {
-		s.addDimensions(d.resolve(o.Locale, nil))
+		s.addDimensions(d.resolve(o.Locale, ArrayKeys{}))
 	}
 	for _, src := range w.Sources {
 		if err := s.apply(src); err != nil {
@@ -146,7 +146,10 @@ func (s *seeding) apply(src Source) error {
 		if src.Lorebook {
 			s.addLore(src, value)
 		}
-		return s.addRows(src, value, src.Contract)
+		if err := s.addRows(src, value, src.Contract); err != nil {
+			return err
+		}
+		return s.applyEffects(src, value)
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func (p *pack) checkLorebook(file *source.File) {
 }
 
 // loreOf makes a world-owned row. Without strategy it is keyword when there are
-// keys, else constant.
+// keys, else constant. An unknown position stays, so that each turn can warn.
 func loreOf(n *source.Node) session.LoreEntry {
 	e := session.LoreEntry{
 		ID: n.Get("id").Str(), Owner: session.LoreOwner{Kind: session.LoreOwnerWorld}, Keys: n.Get("keys").Strings(),
@@ -49,9 +49,6 @@ func loreOf(n *source.Node) session.LoreEntry {
 		if len(e.Keys) > 0 {
 			e.Strategy = "keyword"
 		}
-	}
-	if !slices.Contains(lorePositions, e.Position) {
-		e.Position = "after_plugin"
 	}
 	return e
 }

@@ -55,7 +55,7 @@ func compatible(a, b string) bool {
 
 // resolve gives the document in a locale: the canonical values with the
 // overlay's texts.
-func (d document) resolve(tag string, arrayKeys map[string]string) *source.Node {
+func (d document) resolve(tag string, arrayKeys ArrayKeys) *source.Node {
 	overlay, ok := overlayFor(d.overlays, tag)
 	if !ok {
 		return d.root
@@ -64,7 +64,7 @@ func (d document) resolve(tag string, arrayKeys map[string]string) *source.Node 
 	return m.merge(d.root, overlay, "")
 }
 
-type merger struct{ arrayKeys map[string]string }
+type merger struct{ arrayKeys ArrayKeys }
 
 // merge takes texts from an overlay into a copy of the canonical value. Records
 // of a list meet by id or key; lists of texts are replaced whole; anything else
@@ -101,12 +101,11 @@ func (m merger) mergeList(base, overlay *source.Node, key string) *source.Node {
 		out.Items = overlay.Items
 		return &out
 	}
-	by := m.arrayKeys[key]
 	out := &source.Node{Kind: source.List, Line: base.Line}
 	for i, item := range base.Items {
 		var other *source.Node
-		if id := identity(item, by); id != "" {
-			j := slices.IndexFunc(overlay.Items, func(o *source.Node) bool { return identity(o, by) == id })
+		if id := m.identity(item, key); id != "" {
+			j := slices.IndexFunc(overlay.Items, func(o *source.Node) bool { return m.identity(o, key) == id })
 			if j >= 0 {
 				other = overlay.Items[j]
 			}
@@ -122,19 +121,22 @@ func (m merger) mergeList(base, overlay *source.Node, key string) *source.Node {
 func (m merger) mergeKeyed(base, overlay *source.Node, key string) *source.Node {
 	out := &source.Node{Kind: source.List, Line: base.Line}
 	for _, item := range base.Items {
-		out.Items = append(out.Items, m.merge(item, overlay.Get(identity(item, m.arrayKeys[key])), key))
+		out.Items = append(out.Items, m.merge(item, overlay.Get(m.identity(item, key)), key))
 	}
 	return out
 }
 
-func identity(n *source.Node, by string) string {
-	if by != "" {
+// identity gives what an item of a list is known by, "" for nothing.
+func (m merger) identity(n *source.Node, list string) string {
+	if by := m.arrayKeys.ByList[list]; by != "" {
 		return n.Get(by).Str()
 	}
-	if id := n.Get("id").Str(); id != "" {
-		return id
+	for _, by := range append(slices.Clone(m.arrayKeys.Any), "id", "key") {
+		if id := n.Get(by).Str(); id != "" {
+			return id
+		}
 	}
-	return n.Get("key").Str()
+	return ""
 }
 
 func allTexts(n *source.Node) bool {

@@ -2,6 +2,8 @@ package world
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/covel-engine/covel/plugin"
 	"github.com/covel-engine/covel/plugin/source"
@@ -59,6 +61,8 @@ func rowKey(item *source.Node, key string) string {
 	}
 	return item.Get("key").Str()
 }
+
+func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 func orDefault(s, def string) string {
 	if s == "" {

@@ -89,7 +89,7 @@ func DescriptorShape() shape.Shape {
 			{Name: "to", Is: plainText, Required: true},
 			{Name: "schema", Is: plainText},
 			{Name: "key", Is: plainText},
-			{Name: "localeArrayKeys", Is: shape.MapOf{Of: plainText}},
+			{Name: "localeArrayKeys", Is: plugin.LocaleArrayKeysShape()},
 			{Name: "indexTo", Is: contract},
 			{Name: "effects", Is: shape.Enum{"characters", "projections"}},
 			{Name: "enabled", Is: shape.Bool{}},

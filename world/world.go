@@ -46,7 +46,7 @@ type Source struct {
 	Metadata   []string // the path of world:metadata.<path>
 	Lorebook   bool     // contract:<id>+lorebook
 	Key        string
-	ArrayKeys  map[string]string
+	ArrayKeys  ArrayKeys
 	IndexTo    string
 	Effects    string
 	Locale     string
@@ -57,7 +57,15 @@ type Source struct {
 	// descriptor; a missing receiver is then only a warning.
 	Implied bool
 
-	doc document
+	doc    document
+	schema *plugin.Schema
+}
+
+// ArrayKeys says by which member a list's items meet their translations: by the
+// list's own name, else by the first of Any that an item has, else by id or key.
+type ArrayKeys struct {
+	Any    []string
+	ByList map[string]string
 }
 
 // Media is one file of the pack with its bytes.

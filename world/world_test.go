@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -139,6 +140,49 @@ func TestWorldData(t *testing.T) {
 		seed, err := load(t, files).Instantiate(world.Options{Active: gen.Active(nil), Locale: "en"})
 		if err != nil || string(seed.Snapshot.Metadata) != `{"a":{"b":{"x":{"n":1}},"c":"text"}}` {
 			t.Errorf("%s %v", seed.Snapshot.Metadata, err)
+		}
+	})
+	t.Run("effects", func(t *testing.T) {
+		t.Parallel()
+		dir := writeTree(t, map[string]string{
+			"p/PLUGIN.md": "---\nid: p\nkind: plugin\ndescription: d\ncontributes:\n  data:\n    cards: {schema: s.json, version: 1, accepts: [character.blueprints@1]}\n    index: {schema: s.json, version: 1, accepts: [x.index@1]}\n  worldProjections:\n    count: {from: character.blueprints@1, handler: \"go:p/count\", outputs: {n: {namespace: index, key: size}}}\n---\n",
+			"p/s.json":    `{}`,
+		})
+		gen, findings, err := plugin.Load(plugin.Config{UserDir: dir, Handlers: plugin.Handlers{Projections: map[string]plugin.ProjectionHandler{
+			"p/count": func(in json.RawMessage) (map[string]json.RawMessage, error) {
+				var cards []json.RawMessage
+				err := json.Unmarshal(in, &cards)
+				return map[string]json.RawMessage{"n": json.RawMessage(strconv.Itoa(len(cards)))}, err
+			},
+		}}})
+		if err != nil || len(findings) > 0 {
+			t.Fatal(findings, err)
+		}
+		files := map[string]string{
+			"world.yaml": manifest + "worldData: d.yaml\n",
+			"c.json":     `[{"schemaVersion":1,"id":"a","name":"A","role":"ghost","attributes":{"luck":1}},{"schemaVersion":1,"id":"b","name":"B","instantiate":{"characterId":"bee","type":"companion"}}]`,
+			"d.yaml":     "schemaVersion: 1\nsources:\n  one: {kind: json, path: c.json, to: \"contract:character.blueprints@1\", effects: characters}\n  two: {kind: json, path: c.json, to: \"contract:character.blueprints@1\", effects: projections}\n",
+		}
+		files["d.yaml"] = strings.Replace(files["d.yaml"], "  two: {", "  two: {merge: skipExisting, ", 1)
+		tree := writeTree(t, map[string]string{"w/world.yaml": files["world.yaml"], "w/WORLD.md": "x\n", "w/c.json": files["c.json"], "w/d.yaml": files["d.yaml"]})
+		lib, _, err := world.Load(world.Config{UserDir: tree})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, ok := lib.World("w")
+		if ok {
+			t.Fatal("cards that are read twice have equal ids; the world must not load")
+		}
+		files["d.yaml"] = strings.Replace(files["d.yaml"], "effects: characters}", "effects: characters, enabled: false}", 1)
+		w = load(t, files)
+		seed, err := w.Instantiate(world.Options{Active: gen.Active([]string{"p"})})
+		if err != nil || len(seed.Data) != 3 || string(seed.Data[2].Value) != "2" || seed.Data[2].Key != "size" || len(seed.Characters) != 0 {
+			t.Errorf("%+v %v", seed, err)
+		}
+		files["d.yaml"] = "schemaVersion: 1\nsources:\n  one: {kind: json, path: c.json, to: \"contract:character.blueprints@1\", effects: characters}\n"
+		seed, err = load(t, files).Instantiate(world.Options{Active: gen.Active([]string{"p"})})
+		if err != nil || len(seed.Characters) != 2 || seed.Characters[0].ID != "npc-a" || seed.Characters[1].ID != "bee" || seed.Characters[1].Type != "companion" {
+			t.Errorf("%+v %v", seed, err)
 		}
 	})
 	t.Run("without a descriptor a missing receiver is a warning", func(t *testing.T) {

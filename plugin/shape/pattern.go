@@ -34,6 +34,7 @@ var (
 	SelfNamespace  = pattern("a data namespace", `^[a-zA-Z][a-zA-Z0-9_-]*$`, 64, "scores")
 	Topic          = pattern("an event topic", `^[a-z0-9-]+(\.[a-z0-9-]+)+$`, 0, "check.resolved")
 	SchemaPath     = pattern("a schema path", `\.json$`, 0, "schemas/score.json")
+	SchemaRef      = pattern("a schema reference", `^(?:contract:[a-z][a-z0-9.-]*@[1-9][0-9]*|[^:]*\.json)$`, 0, "schemas/score.json or contract:action-check@1")
 	Pointer        = pattern("a JSON Pointer", `^(?:/(?:[^~/]|~[01])*)*$`, 0, "/narrativeOutput")
 	Effect         = pattern("an effect resource", effectSource, 0, "plugin-data:self:log")
 	Origin         = pattern("an https origin", `^https://[^/?#@]+$`, 0, "https://api.example")

@@ -63,10 +63,14 @@ var (
 	ErrEscapes    = errors.New("the path leads outside of the package")
 )
 
-// SafePath says whether a path is package-relative: no leading slash, no empty,
-// "." or ".." segment, no backslash.
+// SafePath says whether a path is package-relative: no leading slash, no ".."
+// segment, no backslash, and more than the package itself.
 func SafePath(p string) bool {
-	return p != "" && fs.ValidPath(p) && p != "." && !strings.Contains(p, `\`) && !strings.ContainsRune(p, 0)
+	if p == "" || strings.ContainsAny(p, "\\\x00") || p[0] == '/' || slices.Contains(strings.Split(p, "/"), "..") {
+		return false
+	}
+	clean := path.Clean(p)
+	return clean != "." && fs.ValidPath(clean)
 }
 
 // Read gives a file's bytes without a BOM, at most MaxBytes.
@@ -77,6 +81,7 @@ func (d *Dir) ReadMax(name string, limit int64) ([]byte, error) {
 	if !SafePath(name) {
 		return nil, ErrEscapes
 	}
+	name = path.Clean(name)
 	info, err := fs.Stat(d.fsys, name)
 	if err != nil {
 		return nil, d.classify(name, err)
@@ -118,7 +123,7 @@ func (d *Dir) Exists(name string) bool {
 	if !SafePath(name) {
 		return false
 	}
-	info, err := fs.Stat(d.fsys, name)
+	info, err := fs.Stat(d.fsys, path.Clean(name))
 	return err == nil && info.Mode().IsRegular()
 }
 

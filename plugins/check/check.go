@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -78,7 +77,7 @@ func run(w io.Writer, dirs []string, load func([]string) ([]source.Finding, erro
 				continue // an embedded package
 			}
 			if len(dirs) > 1 {
-				f.Path = path.Join(filepath.ToSlash(f.Package), f.Path)
+				f.Path = strings.TrimRight(filepath.ToSlash(f.Package), "/") + "/" + f.Path
 			}
 			all = append(all, f)
 		}
