@@ -49,8 +49,7 @@ func Apply(ctx context.Context, st store.Store, plan Plan) (Outcome, error) {
 		out = a.out
 		return nil
 	})
-	var failed *failure
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*failure](err); ok {
 		return settleFailure(ctx, st, &plan, failed)
 	}
 	if err != nil {
@@ -148,10 +147,10 @@ type applied struct {
 
 // run is the transaction in the order of spec 03 §10.4.
 func (a *application) run(ctx context.Context) error {
-	var err error
-	if err = a.notAborted(ctx); err != nil {
+	if err := a.notAborted(ctx); err != nil {
 		return err
 	}
+	var err error
 	if a.session, err = a.tx.Session(ctx, a.plan.SessionID); err != nil {
 		return err
 	}

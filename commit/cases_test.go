@@ -18,8 +18,9 @@ import (
 
 func TestCommitCases(t *testing.T) {
 	t.Parallel()
-	cases := map[string]func(*testing.T, *bundle){
-		"TE-013": func(t *testing.T, b *bundle) {
+	cases := map[string]func(*bundle){
+		"TE-013": func(b *bundle) {
+			t := b.t
 			b.enterSetup(t)
 			_, rt := b.runtime("init")
 			rt.Schedule.Stage = "setup"
@@ -35,7 +36,8 @@ func TestCommitCases(t *testing.T) {
 				t.Fatalf("setup counted a turn: %+v", s)
 			}
 		},
-		"TE-025": func(t *testing.T, b *bundle) {
+		"TE-025": func(b *bundle) {
+			t := b.t
 			b.story("narrator", "A story.")
 			b.runtime("rt-a", patch("hp", 1))
 			b.runtime("rt-b", badPatch())
@@ -51,7 +53,8 @@ func TestCommitCases(t *testing.T) {
 				t.Fatalf("the ledger has %v, want narrator and rt-a", keys)
 			}
 		},
-		"TE-041": func(t *testing.T, b *bundle) {
+		"TE-041": func(b *bundle) {
+			t := b.t
 			b.plan.Origin, b.plan.CountPolicy = turn.OriginBackground, turn.CountNone
 			b.runtime("job", patch("hp", 1))
 			s := b.session(t)
@@ -62,7 +65,8 @@ func TestCommitCases(t *testing.T) {
 				t.Fatalf("outcome %+v", out)
 			}
 		},
-		"TE-044": func(t *testing.T, b *bundle) {
+		"TE-044": func(b *bundle) {
+			t := b.t
 			b.runtime("a", patch("hp", 42),
 				propose(turn.ProposalEventEmit, commit.EventEmit{Topic: "T"}),
 				propose(turn.ProposalPluginData, commit.DataWrite{Namespace: "n", Key: "k", Value: json.RawMessage(`1`)}))
@@ -78,7 +82,8 @@ func TestCommitCases(t *testing.T) {
 				t.Fatalf("the record is %q", rec.CommitStatus)
 			}
 		},
-		"TE-045": func(t *testing.T, b *bundle) {
+		"TE-045": func(b *bundle) {
+			t := b.t
 			b.story("rt-a", "A story.")
 			b.runtime("rt-b", badPatch())
 			b.plan.JournalPlayer = false
@@ -94,7 +99,8 @@ func TestCommitCases(t *testing.T) {
 				t.Fatalf("record %q with %v", rec.CommitStatus, statuses)
 			}
 		},
-		"TE-046": func(t *testing.T, b *bundle) {
+		"TE-046": func(b *bundle) {
+			t := b.t
 			b.tx(t, func(ctx context.Context, tx store.Tx) error {
 				return tx.PutPluginData(ctx, session.PluginDatum{SessionID: "s", PluginID: "p-b", Namespace: "n", Key: "k", Value: json.RawMessage(`"old"`)})
 			})
@@ -105,7 +111,8 @@ func TestCommitCases(t *testing.T) {
 				t.Fatalf("outcome %+v", out)
 			}
 		},
-		"TE-047": func(t *testing.T, b *bundle) {
+		"TE-047": func(b *bundle) {
+			t := b.t
 			b.story("narrator", "A story.")
 			b.runtime("up", badPatch())
 			_, down := b.runtime("down", patch("down", 1))
@@ -122,7 +129,8 @@ func TestCommitCases(t *testing.T) {
 				t.Fatalf("statuses %v, down %q, late %q", statuses, b.state(t, "down"), b.state(t, "late"))
 			}
 		},
-		"TE-048": func(t *testing.T, b *bundle) {
+		"TE-048": func(b *bundle) {
+			t := b.t
 			b.story("narrator", "A story.")
 			emitter, _ := b.runtime("emitter", badPatch())
 			emitter.Effects = &turn.Effects{Events: []turn.Event{{Topic: "T"}}}
@@ -141,7 +149,8 @@ func TestCommitCases(t *testing.T) {
 				t.Fatal("the wrong writes are kept")
 			}
 		},
-		"TE-049": func(t *testing.T, b *bundle) {
+		"TE-049": func(b *bundle) {
+			t := b.t
 			b.story("narrator", "A story.")
 			_, p1 := b.runtime("p1", badPatch())
 			_, p2 := b.runtime("p2")
@@ -155,7 +164,8 @@ func TestCommitCases(t *testing.T) {
 				t.Fatalf("isolated %v", isolated(out))
 			}
 		},
-		"TE-050": func(t *testing.T, b *bundle) {
+		"TE-050": func(b *bundle) {
+			t := b.t
 			b.runtime("ctx", badPatch())
 			_, story := b.story("narrator", "A story.")
 			story.Schedule.Needs = []plugin.Dependency{{Runtime: "ctx"}}
@@ -164,13 +174,15 @@ func TestCommitCases(t *testing.T) {
 				t.Fatalf("outcome %+v", out)
 			}
 		},
-		"TE-051 before": func(t *testing.T, b *bundle) {
+		"TE-051 before": func(b *bundle) {
+			t := b.t
 			b.story("narrator", "A story.")
 			b.runtime("a", patch("hp", 1))
 			b.tx(t, func(ctx context.Context, tx store.Tx) error { return tx.RequestAbort(ctx, "s", "x") })
 			b.wantAborted(t)
 		},
-		"TE-051 inside": func(t *testing.T, b *bundle) {
+		"TE-051 inside": func(b *bundle) {
+			t := b.t
 			b.story("narrator", "A story.")
 			b.runtime("a", patch("hp", 1))
 			b.plan.HostWrites = []commit.HostWrite{func(ctx context.Context, tx store.Tx, _ []string) error {
@@ -178,7 +190,8 @@ func TestCommitCases(t *testing.T) {
 			}}
 			b.wantAborted(t)
 		},
-		"TE-052": func(t *testing.T, b *bundle) {
+		"TE-052": func(b *bundle) {
+			t := b.t
 			b.story("narrator", "A story.")
 			b.plan.HostWrites = []commit.HostWrite{func(context.Context, store.Tx, []string) error { return errors.New("mirror down") }}
 			out := b.apply(t)
@@ -186,7 +199,8 @@ func TestCommitCases(t *testing.T) {
 				t.Fatalf("outcome %+v", out)
 			}
 		},
-		"TE-053": func(t *testing.T, b *bundle) {
+		"TE-053": func(b *bundle) {
+			t := b.t
 			b.tx(t, func(ctx context.Context, tx store.Tx) error {
 				return tx.PutPluginData(ctx, session.PluginDatum{SessionID: "s", PluginID: "p-a", Namespace: "n", Key: "k", Value: json.RawMessage(`1`)})
 			})
@@ -197,9 +211,10 @@ func TestCommitCases(t *testing.T) {
 				t.Fatal("the row is gone")
 			}
 		},
-		"TE-054": func(t *testing.T, b *bundle) { b.wantOneCommit(t) },
-		"C2-109": func(t *testing.T, b *bundle) { b.wantOneCommit(t) },
-		"TE-055": func(t *testing.T, b *bundle) {
+		"TE-054": func(b *bundle) { b.wantOneCommit(b.t) },
+		"C2-109": func(b *bundle) { b.wantOneCommit(b.t) },
+		"TE-055": func(b *bundle) {
+			t := b.t
 			b.story("narrator", "A story.")
 			r, _ := b.runtime("a", patch("hp", 1))
 			r.Status = turn.RuntimeFailed
@@ -208,7 +223,8 @@ func TestCommitCases(t *testing.T) {
 				t.Fatalf("outcome %+v with %d rows", out, len(b.messages(t)))
 			}
 		},
-		"TE-056": func(t *testing.T, b *bundle) {
+		"TE-056": func(b *bundle) {
+			t := b.t
 			r, _ := b.story("narrator", "")
 			r.Status, r.Error = turn.RuntimeFailed, &turn.OutcomeError{Code: turn.CodeMaxSteps, Message: "no steps left"}
 			b.plan.Jobs = []commit.Job{{RuntimeID: "d", Payload: json.RawMessage(`{}`)}}
@@ -229,7 +245,8 @@ func TestCommitCases(t *testing.T) {
 				t.Fatalf("the second turn ended %+v", out)
 			}
 		},
-		"TE-057": func(t *testing.T, b *bundle) {
+		"TE-057": func(b *bundle) {
+			t := b.t
 			b.plan.Origin, b.plan.JournalPlayer = turn.OriginManual, false
 			b.runtime("form", propose(turn.ProposalInteractionRequest, map[string]string{"interactionId": "i1", "type": "form"}))
 			b.plan.Targets = []string{"form"}
@@ -245,7 +262,8 @@ func TestCommitCases(t *testing.T) {
 				t.Fatal("a manual target entered the ledger")
 			}
 		},
-		"TE-058": func(t *testing.T, b *bundle) {
+		"TE-058": func(b *bundle) {
+			t := b.t
 			b.story("narrator", "A story.")
 			r, _ := b.runtime("a")
 			r.Effects = &turn.Effects{StatePatches: json.RawMessage(`[null]`)}
@@ -254,13 +272,15 @@ func TestCommitCases(t *testing.T) {
 				t.Fatalf("outcome %+v", out)
 			}
 		},
-		"TE-059": func(t *testing.T, b *bundle) {
+		"TE-059": func(b *bundle) {
+			t := b.t
 			b.runtime("a", propose("weather.set", map[string]int{}))
 			if out := b.apply(t); out.Status != commit.Failed || out.Message != "unknown proposal type: weather.set" {
 				t.Fatalf("outcome %+v", out)
 			}
 		},
-		"TE-060": func(t *testing.T, b *bundle) {
+		"TE-060": func(b *bundle) {
+			t := b.t
 			b.story("narrator", "A story.")
 			b.runtime("rt-b", patch("hp", 1))
 			reviewed := 0
@@ -276,14 +296,16 @@ func TestCommitCases(t *testing.T) {
 				t.Fatalf("outcome %+v after %d reviews", out, reviewed)
 			}
 		},
-		"TE-061": func(t *testing.T, b *bundle) {
+		"TE-061": func(b *bundle) {
+			t := b.t
 			r, _ := b.runtime("a")
 			r.Output = json.RawMessage(`{"events":[{"topic":"T"}]}`)
 			if out := b.apply(t); out.Status != commit.Committed || len(out.Events) != 0 {
 				t.Fatalf("outcome %+v", out)
 			}
 		},
-		"TE-062": func(t *testing.T, b *bundle) {
+		"TE-062": func(b *bundle) {
+			t := b.t
 			b.runtime("a", patch("hp", 10), patch("mp", 20))
 			out := b.apply(t)
 			if len(out.Events) != 2 || !strings.Contains(string(out.Events[0].Payload), `"hp"`) || !strings.Contains(string(out.Events[1].Payload), `"mp"`) {
@@ -295,7 +317,8 @@ func TestCommitCases(t *testing.T) {
 				}
 			}
 		},
-		"TE-110": func(t *testing.T, b *bundle) {
+		"TE-110": func(b *bundle) {
+			t := b.t
 			b.story("narrator", "A story.")
 			r, _ := b.runtime("asker", patch("hp", 1))
 			r.Status = turn.RuntimeSuspended
@@ -311,7 +334,8 @@ func TestCommitCases(t *testing.T) {
 				t.Fatal("the suspended turn counted or wrote")
 			}
 		},
-		"story behind a suspension": func(t *testing.T, b *bundle) {
+		"story behind a suspension": func(b *bundle) {
+			t := b.t
 			r, _ := b.runtime("asker")
 			r.Status = turn.RuntimeSuspended
 			b.plan.Suspensions = []session.Suspension{suspension("asker")}
@@ -321,7 +345,8 @@ func TestCommitCases(t *testing.T) {
 				t.Fatalf("outcome %+v", out)
 			}
 		},
-		"story skipped by the framework": func(t *testing.T, b *bundle) {
+		"story skipped by the framework": func(b *bundle) {
+			t := b.t
 			r, _ := b.runtime("ctx", patch("hp", 1))
 			r.Status = turn.RuntimeFailed
 			story, _ := b.story("narrator", "")
@@ -330,7 +355,8 @@ func TestCommitCases(t *testing.T) {
 				t.Fatalf("outcome %+v", out)
 			}
 		},
-		"story skipped by its guard": func(t *testing.T, b *bundle) {
+		"story skipped by its guard": func(b *bundle) {
+			t := b.t
 			b.runtime("a", patch("hp", 1))
 			story, _ := b.story("narrator", "")
 			story.Status, story.SkippedBy = turn.RuntimeSkipped, "guard"
@@ -338,7 +364,8 @@ func TestCommitCases(t *testing.T) {
 				t.Fatalf("outcome %+v", out)
 			}
 		},
-		"TE-111": func(t *testing.T, b *bundle) {
+		"TE-111": func(b *bundle) {
+			t := b.t
 			r, _ := b.runtime("asker")
 			r.Status = turn.RuntimeSuspended
 			b.plan.Suspensions = []session.Suspension{suspension("asker")}
@@ -350,7 +377,8 @@ func TestCommitCases(t *testing.T) {
 				t.Fatalf("outcome %+v with %d suspensions", out, len(open))
 			}
 		},
-		"TE-119": func(t *testing.T, b *bundle) {
+		"TE-119": func(b *bundle) {
+			t := b.t
 			b.suspend(t)
 			r, _ := b.runtime("asker")
 			r.Status, r.Error = turn.RuntimeFailed, &turn.OutcomeError{Code: "resume_placeholder_missing", Message: "no placeholder"}
@@ -361,7 +389,8 @@ func TestCommitCases(t *testing.T) {
 				t.Fatalf("outcome %+v, suspension %s", out, s.Status)
 			}
 		},
-		"C2-110": func(t *testing.T, b *bundle) {
+		"C2-110": func(b *bundle) {
+			t := b.t
 			b.story("narrator", "A story.")
 			b.apply(t)
 			b.next(t, "t", "other")
@@ -370,7 +399,8 @@ func TestCommitCases(t *testing.T) {
 				t.Fatalf("the second execution gets %v", err)
 			}
 		},
-		"C2-111": func(t *testing.T, b *bundle) {
+		"C2-111": func(b *bundle) {
+			t := b.t
 			b.plan.CountPolicy = turn.CountNone
 			b.story("narrator", "A story.")
 			b.apply(t)
@@ -382,7 +412,7 @@ func TestCommitCases(t *testing.T) {
 	for id, run := range cases {
 		t.Run(id, func(t *testing.T) {
 			t.Parallel()
-			run(t, setup(t))
+			run(setup(t))
 		})
 	}
 }
@@ -396,7 +426,7 @@ func suspension(runtimeID string) session.Suspension {
 
 // suspend commits a turn with a suspended runtime, claims it and makes the
 // plan that of its resume.
-func (b *bundle) suspend(t *testing.T) {
+func (b *bundle) suspend(t testing.TB) {
 	t.Helper()
 	b.story("narrator", "A story.")
 	r, _ := b.runtime("asker")
@@ -410,14 +440,14 @@ func (b *bundle) suspend(t *testing.T) {
 	b.plan.Suspensions, b.plan.Results, b.plan.JournalPlayer, b.plan.PlayerMessage = nil, nil, false, ""
 }
 
-func (b *bundle) enterSetup(t *testing.T) {
+func (b *bundle) enterSetup(t testing.TB) {
 	t.Helper()
 	s := b.session(t)
 	s.Phase = session.PhaseSetup
 	b.tx(t, func(ctx context.Context, tx store.Tx) error { return tx.UpdateSession(ctx, s) })
 }
 
-func (b *bundle) wantAborted(t *testing.T) {
+func (b *bundle) wantAborted(t testing.TB) {
 	t.Helper()
 	out := b.apply(t)
 	if out.Status != commit.Failed || out.Code != turn.CodeTurnAborted || out.AbortReason != commit.AbortReasonPlayer {
@@ -428,7 +458,7 @@ func (b *bundle) wantAborted(t *testing.T) {
 	}
 }
 
-func (b *bundle) wantOneCommit(t *testing.T) {
+func (b *bundle) wantOneCommit(t testing.TB) {
 	t.Helper()
 	b.story("narrator", "A story.")
 	b.runtime("a", patch("hp", 1), propose(turn.ProposalEventEmit, commit.EventEmit{Topic: "T"}))

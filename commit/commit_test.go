@@ -18,6 +18,7 @@ import (
 var now = time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC)
 
 type bundle struct {
+	t     testing.TB
 	store store.Store
 	plan  commit.Plan
 }
@@ -39,7 +40,7 @@ func sqliteStore(t testing.TB) store.Store {
 
 func setupOn(t testing.TB, st store.Store) *bundle {
 	t.Helper()
-	b := &bundle{store: st, plan: commit.Plan{
+	b := &bundle{t: t, store: st, plan: commit.Plan{
 		Scope:  turn.Scope{SessionID: "s", TurnID: "t", ExecutionID: "x"},
 		Origin: turn.OriginPlayer, CountPolicy: turn.CountCompleteTurn, LogicalTurn: 1, Now: now,
 		PlayerMessage: "run", JournalPlayer: true, Runtimes: map[string]*plugin.Runtime{},
@@ -118,11 +119,12 @@ func badPatch() turn.Proposal { return propose(turn.ProposalStatePatch, commit.S
 const badPatchText = "table must be a non-empty string"
 
 // state reads a row of the state table stats, "" when there is none.
-func (b *bundle) state(t *testing.T, key string) string {
+func (b *bundle) state(t testing.TB, key string) string {
+	t.Helper()
 	return b.datum(t, commit.PluginState, "stats", key)
 }
 
-func (b *bundle) datum(t *testing.T, pluginID, namespace, key string) string {
+func (b *bundle) datum(t testing.TB, pluginID, namespace, key string) string {
 	t.Helper()
 	row, err := b.store.PluginDatum(t.Context(), "s", pluginID, namespace, key)
 	if err != nil {
@@ -131,21 +133,21 @@ func (b *bundle) datum(t *testing.T, pluginID, namespace, key string) string {
 	return string(row.Value)
 }
 
-func (b *bundle) messages(t *testing.T) []session.Message {
+func (b *bundle) messages(t testing.TB) []session.Message {
 	t.Helper()
 	rows, err := b.store.Messages(t.Context(), "s")
 	must(t, err)
 	return rows
 }
 
-func (b *bundle) session(t *testing.T) session.Session {
+func (b *bundle) session(t testing.TB) session.Session {
 	t.Helper()
 	s, err := b.store.Session(t.Context(), "s")
 	must(t, err)
 	return s
 }
 
-func (b *bundle) record(t *testing.T) (store.TurnRecord, map[string]turn.RuntimeStatus) {
+func (b *bundle) record(t testing.TB) (store.TurnRecord, map[string]turn.RuntimeStatus) {
 	t.Helper()
 	rec, err := b.store.TurnRecord(t.Context(), "s", b.plan.TurnID)
 	must(t, err)

@@ -179,7 +179,7 @@ func (a *application) putSettlement(ctx context.Context, pluginID string, s Sett
 			finished = append(finished, row)
 		}
 	}
-	for i := 0; i < len(finished)-keptSettlements; i++ {
+	for i := range len(finished) - keptSettlements {
 		if err := a.tx.DeletePluginData(ctx, a.plan.SessionID, pluginID, NamespaceSettlements, finished[i].Key); err != nil {
 			return err
 		}

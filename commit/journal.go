@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -291,7 +292,7 @@ func (a *application) notifications() []json.RawMessage {
 	for i := range a.plan.Results {
 		r := &a.plan.Results[i]
 		if r.Status == turn.RuntimeSuccess && !a.dropped(r.RuntimeID) {
-			all = append(all[:len(all):len(all)], a.writes[i].notifications...)
+			all = append(slices.Clip(all), a.writes[i].notifications...)
 		}
 	}
 	return all

@@ -2,6 +2,7 @@ package commit
 
 import (
 	"encoding/json"
+	"maps"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -27,9 +28,7 @@ func FuzzMergeObject(f *testing.F) {
 			return // a name that stands twice has no one meaning
 		}
 		want = map[string]any{}
-		for k, v := range old {
-			want[k] = v
-		}
+		maps.Copy(want, old)
 		for k, v := range changes {
 			if want[k] = v; v == nil {
 				delete(want, k)

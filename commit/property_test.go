@@ -1,6 +1,7 @@
 package commit_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -70,7 +71,7 @@ func TestCommitProperty(t *testing.T) {
 		mustRapid(rt, err)
 		rowsAfter, err := st.Messages(context.Background(), id)
 		mustRapid(rt, err)
-		if string(first) != string(second) || len(rowsAfter) != len(rows) {
+		if !bytes.Equal(first, second) || len(rowsAfter) != len(rows) {
 			rt.Fatalf("the repeated call gives %s, first was %s", second, first)
 		}
 	})

@@ -320,15 +320,16 @@ func members(object json.RawMessage) ([]member, error) {
 	}
 	var list []member
 	for dec.More() {
-		name, err := dec.Token()
-		if err != nil {
+		token, err := dec.Token()
+		name, isName := token.(string)
+		if err != nil || !isName {
 			return nil, rejectf("value is no JSON object: %v", err)
 		}
 		var value json.RawMessage
 		if err := dec.Decode(&value); err != nil {
 			return nil, rejectf("value is no JSON object: %v", err)
 		}
-		list = append(list, member{name.(string), value})
+		list = append(list, member{name, value})
 	}
 	return list, nil
 }

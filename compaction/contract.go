@@ -43,7 +43,7 @@ type Segment struct {
 }
 
 // Provider condenses history. Anything but a result or nothing to do is an
-// error, best a *Failure.
+// error, best a *Error.
 type Provider func(ctx context.Context, in Input, use Services) (*Output, error)
 
 // Services are what a provider may use besides its input.

@@ -13,5 +13,5 @@
 //
 // Everything here is a pure function of its arguments but for the one model
 // call, which comes in as a parameter. Rows are never changed or deleted; only
-// their mark is. Errors are *Failure with a reason of spec 02 §9.1.
+// their mark is. Errors are *Error with a reason of spec 02 §9.1.
 package compaction

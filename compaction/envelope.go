@@ -27,13 +27,12 @@ var (
 // Envelope is a summary as the content of one user message.
 func Envelope(texts *locale.Texts, lang locale.Lang, s session.Summary) string {
 	header := sectionsHeader
-	for i, name := range s.FocusSections {
-		if i == 0 {
-			header += " "
-		} else {
-			header += ", "
+	if len(s.FocusSections) > 0 {
+		names := make([]string, len(s.FocusSections))
+		for i, name := range s.FocusSections {
+			names[i] = Escape(strings.Join(strings.Fields(name), " "))
 		}
-		header += Escape(strings.Join(strings.Fields(name), " "))
+		header += " " + strings.Join(names, ", ")
 	}
 	return frame(header, s.Content, sentence(texts, lang))
 }
@@ -44,30 +43,33 @@ func frame(header, text, sentence string) string {
 
 func sentence(texts *locale.Texts, lang locale.Lang) string { return texts.Get(lang, "T07", nil) }
 
+// envelope is a summary's message taken apart; text is not escaped.
+type envelope struct{ header, text, closing string }
+
 // parseEnvelope takes an envelope of either language apart.
-func parseEnvelope(texts *locale.Texts, content string) (header, text, closing string, ok bool) {
+func parseEnvelope(texts *locale.Texts, content string) (parts envelope, ok bool) {
 	inside, ok := strings.CutPrefix(content, envelopeOpen)
 	if !ok || !strings.HasPrefix(inside, sectionsHeader) {
-		return "", "", "", false
+		return envelope{}, false
 	}
 	for _, lang := range locale.Languages() {
-		closing = sentence(texts, lang)
+		closing := sentence(texts, lang)
 		body, ok := strings.CutSuffix(inside, envelopeClose+closing)
 		if !ok {
 			continue
 		}
 		header, escaped, ok := strings.Cut(body, "\n")
 		if ok && !strings.ContainsAny(escaped, "<>") {
-			return header, unescaper.Replace(escaped), closing, true
+			return envelope{header, unescaper.Replace(escaped), closing}, true
 		}
 	}
-	return "", "", "", false
+	return envelope{}, false
 }
 
 // IsEnvelope says whether a user message's content has the full shape of a
 // summary (spec 02 §11).
 func IsEnvelope(texts *locale.Texts, content string) bool {
-	_, _, _, ok := parseEnvelope(texts, content)
+	_, ok := parseEnvelope(texts, content)
 	return ok
 }
 
@@ -76,20 +78,20 @@ func IsEnvelope(texts *locale.Texts, content string) bool {
 // between, the frame is whole. Content that is no envelope comes back as it is,
 // with false. The estimator is the one of the slot that is called.
 func CutEnvelope(texts *locale.Texts, lang locale.Lang, est tokens.Estimator, content string, needed int) (string, bool) {
-	header, text, closing, ok := parseEnvelope(texts, content)
+	e, ok := parseEnvelope(texts, content)
 	if !ok {
 		return content, false
 	}
 	marker := texts.Get(lang, "T10", nil)
-	least := frame(header, strings.TrimSpace(marker), closing)
+	least := frame(e.header, strings.TrimSpace(marker), e.closing)
 	target := max(est.Count(least), est.Count(content)-needed-1)
-	runes := []rune(text)
+	runes := []rune(e.text)
 	cut := func(k int) string {
 		if k == 0 {
 			return least
 		}
 		head, tail := (k+1)/2, k/2
-		return frame(header, string(runes[:head])+marker+string(runes[len(runes)-tail:]), closing)
+		return frame(e.header, string(runes[:head])+marker+string(runes[len(runes)-tail:]), e.closing)
 	}
 	// Invariant: low fits, high does not.
 	low, high := 0, len(runes)

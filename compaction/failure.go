@@ -60,8 +60,8 @@ const (
 	StepSave     Step = "save"
 )
 
-// Failure is a failed attempt. Detail holds no story text.
-type Failure struct {
+// Error is a failed attempt. Detail holds no story text.
+type Error struct {
 	Reason Reason
 	Step   Step
 	Detail string
@@ -73,26 +73,26 @@ type Failure struct {
 }
 
 // Error gives reason, step and detail.
-func (f *Failure) Error() string {
+func (f *Error) Error() string {
 	return fmt.Sprintf("compaction: %s (%s): %s", f.Reason, f.Step, f.Detail)
 }
 
 // Unwrap gives the cause.
-func (f *Failure) Unwrap() error { return f.Err }
+func (f *Error) Unwrap() error { return f.Err }
 
-func failf(reason Reason, step Step, format string, args ...any) *Failure {
-	return &Failure{Reason: reason, Step: step, Detail: fmt.Sprintf(format, args...)}
+func failf(reason Reason, step Step, format string, args ...any) *Error {
+	return &Error{Reason: reason, Step: step, Detail: fmt.Sprintf(format, args...)}
 }
 
-// AsFailure gives a provider's error as a Failure; what is none, or has an
+// AsError gives a provider's error as an Error; what is none, or has an
 // unknown reason, is provider_error (spec 02 §5.5).
-func AsFailure(err error) *Failure {
-	var f *Failure
+func AsError(err error) *Error {
+	var f *Error
 	if !errors.As(err, &f) {
-		return &Failure{Reason: ProviderError, Step: StepPlan, Detail: err.Error(), Err: err}
+		return &Error{Reason: ProviderError, Step: StepPlan, Detail: err.Error(), Err: err}
 	}
 	if f.Reason.known() {
 		return f
 	}
-	return &Failure{Reason: ProviderError, Step: f.Step, Detail: fmt.Sprintf("unknown reason %q: %s", f.Reason, f.Detail), Err: err}
+	return &Error{Reason: ProviderError, Step: f.Step, Detail: fmt.Sprintf("unknown reason %q: %s", f.Reason, f.Detail), Err: err}
 }

@@ -18,7 +18,7 @@ func FuzzDecodeOutput(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		_, err := compaction.DecodeOutput(raw)
-		var failure *compaction.Failure
+		var failure *compaction.Error
 		if err != nil && (!errors.As(err, &failure) || failure.Reason != compaction.InvalidResult) {
 			t.Fatalf("%q gives %v", raw, err)
 		}

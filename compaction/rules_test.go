@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -131,9 +132,9 @@ func TestWindows(t *testing.T) {
 	})
 }
 
-func wantReason(t testing.TB, err error, want compaction.Reason) *compaction.Failure {
+func wantReason(t testing.TB, err error, want compaction.Reason) *compaction.Error {
 	t.Helper()
-	var f *compaction.Failure
+	var f *compaction.Error
 	if !errors.As(err, &f) || f.Reason != want {
 		t.Fatalf("error is %v, want reason %s", err, want)
 	}
@@ -225,21 +226,21 @@ func TestTrigger(t *testing.T) {
 
 func TestTail(t *testing.T) {
 	t.Parallel()
-	boundary := func(p compaction.Protection, rows []session.Message, want int) func(*testing.T) {
-		return func(t *testing.T) {
+	boundary := func(name string, p compaction.Protection, rows []session.Message, want int) {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if got := p.Boundary(rows); got != want {
 				t.Errorf("boundary of %d rows is %d, want %d", len(rows), got, want)
 			}
-		}
+		})
 	}
 	normal := compaction.DefaultProtection()
 	for n, want := range map[int]int{5: 0, 7: 2, 12: 7, 20: 15, 40: 35, 60: 55} {
-		t.Run(fmt.Sprint("C2-029 ", n), boundary(normal, alternating(n, short), want))
+		boundary(fmt.Sprint("C2-029 ", n), normal, alternating(n, short), want)
 	}
-	t.Run("C2-030", boundary(compaction.Protection{Messages: 5}, alternating(4, short), 0))
-	t.Run("C2-031", boundary(compaction.Protection{Messages: 1}, alternating(6, short), 5))
-	t.Run("C2-032", boundary(compaction.Protection{UserTurns: 2, Messages: 1}, alternating(12, short), 8))
+	boundary("C2-030", compaction.Protection{Messages: 5}, alternating(4, short), 0)
+	boundary("C2-031", compaction.Protection{Messages: 1}, alternating(6, short), 5)
+	boundary("C2-032", compaction.Protection{UserTurns: 2, Messages: 1}, alternating(12, short), 8)
 	said := func(turns ...string) []session.Message {
 		var rows []session.Message
 		for i, id := range turns {
@@ -251,16 +252,12 @@ func TestTail(t *testing.T) {
 		}
 		return rows
 	}
-	t.Run("C2-033", boundary(normal, said("a", "", "", "", "", "", "", "", "", ""), 0))
-	t.Run("C2-034", boundary(normal, said("a", "", "b", "", "", "", "", "", "", "", "", ""), 0))
-	t.Run("C2-035", func(t *testing.T) {
-		rows := alternating(12, short)
-		picture := session.Message{ID: "picture", TurnID: "turn-5", Role: session.RoleUser, SourceType: session.SourceSystem}
-		rows = append(rows[:10:10], append([]session.Message{picture}, rows[10:]...)...)
-		boundary(compaction.Protection{UserTurns: 2, Messages: 1}, rows, 8)(t)
-	})
-	t.Run("several player rows of a turn are one", boundary(compaction.Protection{UserTurns: 2}, said("a", "b", "b", "b"), 0))
-	t.Run("no rule", boundary(compaction.Protection{}, alternating(6, short), 6))
+	boundary("C2-033", normal, said("a", "", "", "", "", "", "", "", "", ""), 0)
+	boundary("C2-034", normal, said("a", "", "b", "", "", "", "", "", "", "", "", ""), 0)
+	picture := session.Message{ID: "picture", TurnID: "turn-5", Role: session.RoleUser, SourceType: session.SourceSystem}
+	boundary("C2-035", compaction.Protection{UserTurns: 2, Messages: 1}, slices.Insert(alternating(12, short), 10, picture), 8)
+	boundary("several player rows of a turn are one", compaction.Protection{UserTurns: 2}, said("a", "b", "b", "b"), 0)
+	boundary("no rule", compaction.Protection{}, alternating(6, short), 6)
 	t.Run("C2-036", func(t *testing.T) {
 		t.Parallel()
 		rows := alternating(40, short)

@@ -256,7 +256,7 @@ func (w *work) call(ctx context.Context, step Step, system, user string) (string
 		if errors.Is(err, context.DeadlineExceeded) {
 			reason = Timeout
 		}
-		return "", &Failure{Reason: reason, Step: step, Detail: err.Error(), Err: err}
+		return "", &Error{Reason: reason, Step: step, Detail: err.Error(), Err: err}
 	}
 	switch reply.FinishReason {
 	case "length", "max_tokens":

@@ -205,8 +205,8 @@ func TestPrefixAndFresh(t *testing.T) {
 
 func TestModelCall(t *testing.T) {
 	t.Parallel()
-	fails := func(reply compaction.Reply, err error, want compaction.Reason) func(*testing.T) {
-		return func(t *testing.T) {
+	fails := func(name string, reply compaction.Reply, err error, want compaction.Reason) {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := setup(10_000, row("a", 1_500))
 			s.replies, s.err = []compaction.Reply{reply}, err
@@ -218,13 +218,13 @@ func TestModelCall(t *testing.T) {
 			if err != nil && !strings.Contains(f.Detail, err.Error()) {
 				t.Errorf("detail is %q", f.Detail)
 			}
-		}
+		})
 	}
-	t.Run("C2-045", fails(compaction.Reply{Text: " \n"}, nil, compaction.BlankReply))
-	t.Run("C2-046", fails(compaction.Reply{}, errors.New("service down"), compaction.ModelError))
-	t.Run("C2-047 length", fails(compaction.Reply{Text: "cut", FinishReason: "length"}, nil, compaction.OutputCut))
-	t.Run("C2-047 max_tokens", fails(compaction.Reply{Text: "cut", FinishReason: "max_tokens"}, nil, compaction.OutputCut))
-	t.Run("timeout", fails(compaction.Reply{}, fmt.Errorf("call: %w", context.DeadlineExceeded), compaction.Timeout))
+	fails("C2-045", compaction.Reply{Text: " \n"}, nil, compaction.BlankReply)
+	fails("C2-046", compaction.Reply{}, errors.New("service down"), compaction.ModelError)
+	fails("C2-047 length", compaction.Reply{Text: "cut", FinishReason: "length"}, nil, compaction.OutputCut)
+	fails("C2-047 max_tokens", compaction.Reply{Text: "cut", FinishReason: "max_tokens"}, nil, compaction.OutputCut)
+	fails("timeout", compaction.Reply{}, fmt.Errorf("call: %w", context.DeadlineExceeded), compaction.Timeout)
 	t.Run("C2-048", func(t *testing.T) {
 		t.Parallel()
 		s := setup(10_000, row("a", 1_500))
@@ -449,7 +449,7 @@ func TestStrategyProperty(t *testing.T) {
 		s.config.Protection = &compaction.Protection{UserTurns: rapid.IntRange(0, 3).Draw(rt, "turns"), Messages: rapid.IntRange(0, 5).Draw(rt, "messages")}
 		s.replies = []compaction.Reply{{Text: text(rt, "fresh", 3_000)}, {Text: text(rt, "merge", 3_000)}}
 		out, err := s.run(t)
-		var f *compaction.Failure
+		var f *compaction.Error
 		switch {
 		case errors.As(err, &f):
 			if f.Reason == compaction.BudgetTooSmall {

@@ -152,8 +152,8 @@ func TestLaterAttemptResetsAndKeepsEarlierCalls(t *testing.T) {
 }
 
 func afterReset(chunks []string) []string {
-	for i := len(chunks) - 1; i >= 0; i-- {
-		if chunks[i] == "reset:" {
+	for i, chunk := range slices.Backward(chunks) {
+		if chunk == "reset:" {
 			return chunks[i+1:]
 		}
 	}

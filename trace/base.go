@@ -4,6 +4,8 @@ import (
 	"container/list"
 	"context"
 	"encoding/json"
+	"errors"
+	"slices"
 	"sync"
 
 	"github.com/covel-engine/covel/store"
@@ -24,44 +26,43 @@ type baseKey struct{ sessionID, runtimeID string }
 type baseCache struct {
 	mu    sync.Mutex
 	limit int
-	order *list.List // of baseEntry, newest first
-	byKey map[baseKey]*list.Element
+	order *list.List // of baseKey, newest first
+	byKey map[baseKey]remembered
 }
 
-type baseEntry struct {
-	key  baseKey
+type remembered struct {
 	base base
+	at   *list.Element
 }
 
 func newBaseCache(limit int) *baseCache {
-	return &baseCache{limit: limit, order: list.New(), byKey: make(map[baseKey]*list.Element)}
+	return &baseCache{limit: limit, order: list.New(), byKey: make(map[baseKey]remembered)}
 }
 
 func (c *baseCache) get(sessionID, runtimeID string) (base, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e, ok := c.byKey[baseKey{sessionID, runtimeID}]
-	if !ok {
-		return base{}, false
+	r, ok := c.byKey[baseKey{sessionID, runtimeID}]
+	if ok {
+		c.order.MoveToFront(r.at)
 	}
-	c.order.MoveToFront(e)
-	return e.Value.(baseEntry).base, true
+	return r.base, ok
 }
 
 func (c *baseCache) put(sessionID, runtimeID string, b base) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	key := baseKey{sessionID, runtimeID}
-	if e, ok := c.byKey[key]; ok {
-		e.Value = baseEntry{key, b}
-		c.order.MoveToFront(e)
+	if r, ok := c.byKey[key]; ok {
+		c.order.MoveToFront(r.at)
+		c.byKey[key] = remembered{b, r.at}
 		return
 	}
-	c.byKey[key] = c.order.PushFront(baseEntry{key, b})
+	c.byKey[key] = remembered{b, c.order.PushFront(key)}
 	if c.order.Len() > c.limit {
-		oldest := c.order.Back()
-		c.order.Remove(oldest)
-		delete(c.byKey, oldest.Value.(baseEntry).key)
+		if oldest, ok := c.order.Remove(c.order.Back()).(baseKey); ok {
+			delete(c.byKey, oldest)
+		}
 	}
 }
 
@@ -91,17 +92,19 @@ func (r *Recorder) base(ctx context.Context, req Request) (base, bool, error) {
 		if err != nil {
 			return base{}, false, err
 		}
-		for i := len(events) - 1; i >= 0; i-- {
+		for _, event := range slices.Backward(events) {
 			var p callingPayload
-			if json.Unmarshal(events[i].Payload, &p) != nil || p.RuntimeID != req.RuntimeID || p.empty() {
+			if json.Unmarshal(event.Payload, &p) != nil || p.RuntimeID != req.RuntimeID || p.empty() {
 				continue
 			}
-			hashes, err := lists.resolve(ctx, events[i])
-			if err != nil {
-				// A damaged chain is no base; the new request gets a full list.
-				return base{}, false, nil
+			hashes, err := lists.resolve(ctx, event)
+			if _, damaged := errors.AsType[*DamagedError](err); damaged {
+				return base{}, false, nil // no base: the new request gets a full list
 			}
-			return base{id: events[i].ID, turnID: turnID, epoch: p.Epoch, chain: p.Chain, hashes: hashes}, true, nil
+			if err != nil {
+				return base{}, false, err
+			}
+			return base{id: event.ID, turnID: turnID, epoch: p.Epoch, chain: p.Chain, hashes: hashes}, true, nil
 		}
 	}
 	return base{}, false, nil

@@ -28,7 +28,7 @@ func FuzzDifference(f *testing.F) {
 		b, l := letters(base), letters(list)
 		keep, tail := difference(b, l)
 		p := partList{Base: "x", Keep: keep, Tail: tail, New: l[keep : len(l)-tail]}
-		got, err := p.resolve(b)
+		got, err := p.whole(b)
 		if err != nil || len(got) != len(l) {
 			t.Fatalf("%v, %v", got, err)
 		}

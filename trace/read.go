@@ -138,7 +138,7 @@ func (l *listReader) resolve(ctx context.Context, event store.TraceEvent) ([]str
 			return nil, err
 		}
 	}
-	list, err := p.partList.resolve(baseList)
+	list, err := p.whole(baseList)
 	if err != nil {
 		return nil, &DamagedError{event.ID, err.Error()}
 	}

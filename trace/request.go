@@ -80,8 +80,8 @@ type partList struct {
 // empty lists belong to requests that were recorded without a body.
 func (p *partList) empty() bool { return p.Base == "" && len(p.New) == 0 }
 
-// resolve gives the whole list, given the base's.
-func (p *partList) resolve(base []string) ([]string, error) {
+// whole gives the whole list, given the base's.
+func (p *partList) whole(base []string) ([]string, error) {
 	if p.Base == "" {
 		return p.New, nil
 	}

@@ -3,6 +3,7 @@ package trace_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -199,8 +200,8 @@ func TestDamagedRequestIsNamed(t *testing.T) {
 		return err
 	}))
 	_, err := trace.ReadCalls(t.Context(), b.store, "s")
-	damaged, ok := err.(*trace.DamagedError)
-	if !ok || damaged.EventID != "e" || !strings.Contains(err.Error(), "gone") {
+	var damaged *trace.DamagedError
+	if !errors.As(err, &damaged) || damaged.EventID != "e" || !strings.Contains(err.Error(), "gone") {
 		t.Fatalf("reading gives %v, want a *DamagedError naming event and base", err)
 	}
 }

@@ -31,11 +31,12 @@ func must(t testing.TB, err error) {
 }
 
 // onBoth runs a test on both stores.
-func onBoth(t *testing.T, run func(t *testing.T, b *bundle)) {
+func onBoth(t *testing.T, run func(b *bundle)) {
+	t.Helper()
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		run(t, setup(t, sqliteStore(t)))
+		run(setup(t, sqliteStore(t)))
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
@@ -43,14 +44,14 @@ func onBoth(t *testing.T, run func(t *testing.T, b *bundle)) {
 		must(t, err)
 		t.Cleanup(func() { _ = st.Close() })
 		must(t, st.Migrate(t.Context()))
-		run(t, setup(t, st))
+		run(setup(t, st))
 	})
 }
 
-func onSQLite(run func(t *testing.T, b *bundle)) func(*testing.T) {
+func onSQLite(run func(b *bundle)) func(*testing.T) {
 	return func(t *testing.T) {
 		t.Parallel()
-		run(t, setup(t, sqliteStore(t)))
+		run(setup(t, sqliteStore(t)))
 	}
 }
 
@@ -65,6 +66,7 @@ func sqliteStore(t *testing.T) store.Store {
 
 // bundle is one session, a recording provider and the current execution.
 type bundle struct {
+	t       testing.TB
 	store   store.Store
 	config  compact.Config
 	request compact.Request
@@ -76,11 +78,11 @@ type bundle struct {
 	ids     int
 }
 
-func setup(t *testing.T, st store.Store) *bundle {
+func setup(t testing.TB, st store.Store) *bundle {
 	t.Helper()
 	texts, err := locale.Load()
 	must(t, err)
-	b := &bundle{store: st, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	b := &bundle{t: t, store: st, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	b.config = compact.Config{
 		Store: st, Texts: texts,
 		Clock: func() time.Time { b.now = b.now.Add(time.Second); return b.now },
@@ -114,20 +116,20 @@ func (b *bundle) window(effective, input int) {
 func (b *bundle) force() { b.config.Settings = &compaction.Settings{Timeout: time.Minute} }
 
 // next begins another turn and execution.
-func (b *bundle) next(t *testing.T) {
+func (b *bundle) next(t testing.TB) {
 	t.Helper()
 	b.turns++
 	b.request.Scope = turn.Scope{SessionID: "s", TurnID: fmt.Sprint("turn-", b.turns), ExecutionID: fmt.Sprint("x-", b.turns)}
 	b.tx(t, func(ctx context.Context, tx store.Tx) error { return tx.SetFence(ctx, "s", b.request.ExecutionID) })
 }
 
-func (b *bundle) tx(t *testing.T, fn func(context.Context, store.Tx) error) {
+func (b *bundle) tx(t testing.TB, fn func(context.Context, store.Tx) error) {
 	t.Helper()
 	must(t, b.store.WithTx(t.Context(), fn))
 }
 
 // add appends raw rows "name" of the given contents, each a turn of its own.
-func (b *bundle) add(t *testing.T, rows map[string]string, order ...string) {
+func (b *bundle) add(t testing.TB, rows map[string]string, order ...string) {
 	t.Helper()
 	var list []session.Message
 	for _, id := range order {
@@ -138,13 +140,13 @@ func (b *bundle) add(t *testing.T, rows map[string]string, order ...string) {
 	b.tx(t, func(ctx context.Context, tx store.Tx) error { _, err := tx.AppendMessages(ctx, "s", list); return err })
 }
 
-func (b *bundle) abc(t *testing.T) {
+func (b *bundle) abc(t testing.TB) {
 	t.Helper()
 	b.add(t, map[string]string{"a": han(100), "b": han(100), "c": han(100)}, "a", "b", "c")
 }
 
 // save inserts saved summaries of the given tokens, oldest first.
-func (b *bundle) save(t *testing.T, sizes ...int) {
+func (b *bundle) save(t testing.TB, sizes ...int) {
 	t.Helper()
 	b.tx(t, func(ctx context.Context, tx store.Tx) error {
 		for i, n := range sizes {
@@ -164,14 +166,14 @@ func (b *bundle) save(t *testing.T, sizes ...int) {
 func han(n int) string { return strings.Repeat("史", n) }
 
 // run makes the attempt over the stored raw rows, or over the given view.
-func (b *bundle) run(t *testing.T, view ...session.Message) compact.Result {
+func (b *bundle) run(t testing.TB, view ...session.Message) compact.Result {
 	t.Helper()
 	result, err := b.attempt(t, view...)
 	must(t, err)
 	return result
 }
 
-func (b *bundle) attempt(t *testing.T, view ...session.Message) (compact.Result, error) {
+func (b *bundle) attempt(t testing.TB, view ...session.Message) (compact.Result, error) {
 	t.Helper()
 	runner, err := compact.NewRunner(b.config)
 	must(t, err)
@@ -202,7 +204,7 @@ func (b *bundle) failsWith(err error) {
 	b.provide = func(compaction.Input) (*compaction.Output, error) { return nil, err }
 }
 
-func (b *bundle) summaries(t *testing.T) []session.Summary {
+func (b *bundle) summaries(t testing.TB) []session.Summary {
 	t.Helper()
 	list, err := b.store.Summaries(t.Context(), "s")
 	must(t, err)
@@ -210,7 +212,7 @@ func (b *bundle) summaries(t *testing.T) []session.Summary {
 }
 
 // marks gives "row=mark" of every row.
-func (b *bundle) marks(t *testing.T) string {
+func (b *bundle) marks(t testing.TB) string {
 	t.Helper()
 	rows, err := b.store.Messages(t.Context(), "s")
 	must(t, err)
@@ -221,28 +223,28 @@ func (b *bundle) marks(t *testing.T) string {
 	return strings.Join(out, " ")
 }
 
-func (b *bundle) failures(t *testing.T) int {
+func (b *bundle) failures(t testing.TB) int {
 	t.Helper()
 	state, err := b.store.CompactionState(t.Context(), "s")
 	must(t, err)
 	return state.ConsecutiveFailures
 }
 
-func (b *bundle) events(t *testing.T, typ string) []store.TraceEvent {
+func (b *bundle) events(t testing.TB, typ string) []store.TraceEvent {
 	t.Helper()
 	events, err := b.store.TraceEvents(t.Context(), "s", "", typ)
 	must(t, err)
 	return events
 }
 
-func payload(t *testing.T, e store.TraceEvent) map[string]any {
+func payload(t testing.TB, e store.TraceEvent) map[string]any {
 	t.Helper()
 	var p map[string]any
 	must(t, json.Unmarshal(e.Payload, &p))
 	return p
 }
 
-func wantOutcome(t *testing.T, r compact.Result, outcome compact.Outcome, reason compaction.Reason) {
+func wantOutcome(t testing.TB, r compact.Result, outcome compact.Outcome, reason compaction.Reason) {
 	t.Helper()
 	if r.Outcome != outcome || r.Reason != reason {
 		t.Fatalf("outcome is %s (%s), want %s (%s)", r.Outcome, r.Reason, outcome, reason)

@@ -76,7 +76,7 @@ func compactedEvent(req *Request, result Result, in compaction.Input, out *compa
 	return e
 }
 
-func failedEvent(req *Request, result Result, f *compaction.Failure) trace.Event {
+func failedEvent(req *Request, result Result, f *compaction.Error) trace.Event {
 	detail := []rune(f.Detail)
 	return event(req, trace.CompactionFailed, struct {
 		Reason          compaction.Reason `json:"reason"`
@@ -104,7 +104,7 @@ func noticeEvent(req *Request, n *Notice) trace.Event {
 }
 
 // serviceEvent tells of the provider's call.
-func serviceEvent(req *Request, failure *compaction.Failure) trace.Event {
+func serviceEvent(req *Request, failure *compaction.Error) trace.Event {
 	outcome := "success"
 	if failure != nil {
 		outcome = "error"

@@ -12,7 +12,7 @@ const noticeEvery = 3
 
 // fail stores a failure, counts it, and says what the player is told. A row
 // that never fits is told once a session and never counted (spec 02 §9).
-func (r *Runner) fail(ctx context.Context, req *Request, result Result, f *compaction.Failure) (Result, error) {
+func (r *Runner) fail(ctx context.Context, req *Request, result Result, f *compaction.Error) (Result, error) {
 	quiet := false
 	result, err := r.within(ctx, req, func(ctx context.Context, tx store.Tx) (Result, error) {
 		state, err := tx.CompactionState(ctx, req.SessionID)

@@ -14,8 +14,9 @@ import (
 
 func TestFailures(t *testing.T) {
 	t.Parallel()
-	down := &compaction.Failure{Reason: compaction.ModelError, Step: compaction.StepFresh, Detail: "service down"}
-	t.Run("C2-082", onSQLite(func(t *testing.T, b *bundle) {
+	down := &compaction.Error{Reason: compaction.ModelError, Step: compaction.StepFresh, Detail: "service down"}
+	t.Run("C2-082", onSQLite(func(b *bundle) {
+		t := b.t
 		b.force()
 		b.abc(t)
 		b.failsWith(down)
@@ -40,7 +41,8 @@ func TestFailures(t *testing.T) {
 			t.Errorf("%d failures and %d notices are traced", len(events), len(b.events(t, trace.SessionNotice)))
 		}
 	}))
-	t.Run("C2-083", onSQLite(func(t *testing.T, b *bundle) {
+	t.Run("C2-083", onSQLite(func(b *bundle) {
+		t := b.t
 		b.force()
 		b.abc(t)
 		var last compact.Result
@@ -53,7 +55,8 @@ func TestFailures(t *testing.T) {
 			t.Errorf("the last attempt is %+v", last)
 		}
 	}))
-	t.Run("C2-084", onSQLite(func(t *testing.T, b *bundle) {
+	t.Run("C2-084", onSQLite(func(b *bundle) {
+		t := b.t
 		b.force()
 		b.abc(t)
 		b.failsWith(down)
@@ -67,10 +70,11 @@ func TestFailures(t *testing.T) {
 			t.Errorf("the counter is %d", n)
 		}
 	}))
-	t.Run("C2-085", onSQLite(func(t *testing.T, b *bundle) {
+	t.Run("C2-085", onSQLite(func(b *bundle) {
+		t := b.t
 		b.force()
 		b.abc(t)
-		b.failsWith(&compaction.Failure{Reason: compaction.OldestRowTooLarge, Step: compaction.StepPlan, Detail: "too large", RowID: "a", Needed: 25_000, Available: 1_000})
+		b.failsWith(&compaction.Error{Reason: compaction.OldestRowTooLarge, Step: compaction.StepPlan, Detail: "too large", RowID: "a", Needed: 25_000, Available: 1_000})
 		for i := range 3 {
 			r := b.run(t)
 			wantOutcome(t, r, compact.Blocked, compaction.OldestRowTooLarge)
@@ -84,13 +88,14 @@ func TestFailures(t *testing.T) {
 			t.Errorf("%d failures are traced, the counter is %d", len(events), b.failures(t))
 		}
 	}))
-	t.Run("C2-086", onSQLite(func(t *testing.T, b *bundle) {
+	t.Run("C2-086", onSQLite(func(b *bundle) {
+		t := b.t
 		b.force()
 		b.abc(t)
 		b.provide = func(compaction.Input) (*compaction.Output, error) { panic("boom") }
 		wantOutcome(t, b.run(t), compact.Failed, compaction.ProviderError)
 		b.next(t)
-		b.failsWith(&compaction.Failure{Reason: "bad_mood", Detail: "no"})
+		b.failsWith(&compaction.Error{Reason: "bad_mood", Detail: "no"})
 		wantOutcome(t, b.run(t), compact.Failed, compaction.ProviderError)
 		b.next(t)
 		b.failsWith(errors.New("plain"))
@@ -99,7 +104,8 @@ func TestFailures(t *testing.T) {
 			t.Errorf("the counter is %d", b.failures(t))
 		}
 	}))
-	t.Run("C2-069", onSQLite(func(t *testing.T, b *bundle) {
+	t.Run("C2-069", onSQLite(func(b *bundle) {
+		t := b.t
 		b.window(100, 100)
 		b.abc(t)
 		b.picks(fresh("c", "b"))
@@ -108,7 +114,8 @@ func TestFailures(t *testing.T) {
 			t.Error("something changed")
 		}
 	}))
-	t.Run("timeout", onSQLite(func(t *testing.T, b *bundle) {
+	t.Run("timeout", onSQLite(func(b *bundle) {
+		t := b.t
 		b.config.Settings = &compaction.Settings{Timeout: time.Millisecond}
 		b.abc(t)
 		b.config.Provider = func(ctx context.Context, _ compaction.Input, _ compaction.Services) (*compaction.Output, error) {
@@ -117,7 +124,8 @@ func TestFailures(t *testing.T) {
 		}
 		wantOutcome(t, b.run(t), compact.Failed, compaction.Timeout)
 	}))
-	t.Run("cancelled", onSQLite(func(t *testing.T, b *bundle) {
+	t.Run("cancelled", onSQLite(func(b *bundle) {
+		t := b.t
 		b.force()
 		b.abc(t)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -136,7 +144,8 @@ func TestFailures(t *testing.T) {
 			t.Error("a cancelled attempt is recorded")
 		}
 	}))
-	t.Run("C2-024", onSQLite(func(t *testing.T, b *bundle) {
+	t.Run("C2-024", onSQLite(func(b *bundle) {
+		t := b.t
 		for _, reason := range []compaction.Reason{compaction.HookAborted, compaction.HookFailed} {
 			runner, err := compact.NewRunner(b.config)
 			must(t, err)
@@ -154,7 +163,8 @@ func TestFailures(t *testing.T) {
 
 func TestTrace(t *testing.T) {
 	t.Parallel()
-	t.Run("C2-087", onSQLite(func(t *testing.T, b *bundle) {
+	t.Run("C2-087", onSQLite(func(b *bundle) {
+		t := b.t
 		b.force()
 		b.abc(t)
 		b.request.TraceID, b.request.TurnID = "flow-7", "t-9"
@@ -169,7 +179,8 @@ func TestTrace(t *testing.T) {
 			t.Errorf("payload is %v", p)
 		}
 	}))
-	t.Run("C2-088", onSQLite(func(t *testing.T, b *bundle) {
+	t.Run("C2-088", onSQLite(func(b *bundle) {
+		t := b.t
 		b.force()
 		b.abc(t)
 		b.request.TraceID = ""
@@ -180,7 +191,8 @@ func TestTrace(t *testing.T) {
 			t.Errorf("events are %+v", events)
 		}
 	}))
-	t.Run("C2-089", onSQLite(func(t *testing.T, b *bundle) {
+	t.Run("C2-089", onSQLite(func(b *bundle) {
+		t := b.t
 		b.force()
 		b.abc(t)
 		b.picks(fresh("one", "a"))
@@ -192,7 +204,8 @@ func TestTrace(t *testing.T) {
 			t.Errorf("%d warnings, %d summaries", warned, len(b.summaries(t)))
 		}
 	}))
-	t.Run("C2-049 truncated", onSQLite(func(t *testing.T, b *bundle) {
+	t.Run("C2-049 truncated", onSQLite(func(b *bundle) {
+		t := b.t
 		b.force()
 		b.abc(t)
 		s := fresh("one", "a")

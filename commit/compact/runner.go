@@ -175,7 +175,7 @@ func (r *Runner) Attempt(ctx context.Context, req Request) (Result, error) {
 	}
 	windows, err := compaction.Resolve(req.Story, req.Fast, r.settings)
 	if err != nil {
-		return r.fail(ctx, &req, Result{}, compaction.AsFailure(err))
+		return r.fail(ctx, &req, Result{}, compaction.AsError(err))
 	}
 	summaries, err := r.store.Summaries(ctx, req.SessionID)
 	if err != nil {
@@ -205,7 +205,7 @@ func (r *Runner) Attempt(ctx context.Context, req Request) (Result, error) {
 	}
 	if failure == nil {
 		if err := compaction.Validate(req.Services.Estimator, req.SessionID, input, out); err != nil {
-			failure = compaction.AsFailure(err)
+			failure = compaction.AsError(err)
 		}
 	}
 	switch {
@@ -219,8 +219,8 @@ func (r *Runner) Attempt(ctx context.Context, req Request) (Result, error) {
 }
 
 // provide calls the provider within the attempt's time. A panic and whatever
-// is no Failure is provider_error.
-func (r *Runner) provide(ctx context.Context, in compaction.Input, use compaction.Services) (out *compaction.Output, failure *compaction.Failure) {
+// is no compaction.Error is provider_error.
+func (r *Runner) provide(ctx context.Context, in compaction.Input, use compaction.Services) (out *compaction.Output, failure *compaction.Error) {
 	if r.provider == nil {
 		return nil, nil
 	}
@@ -228,7 +228,7 @@ func (r *Runner) provide(ctx context.Context, in compaction.Input, use compactio
 	defer cancel()
 	defer func() {
 		if p := recover(); p != nil {
-			out, failure = nil, &compaction.Failure{
+			out, failure = nil, &compaction.Error{
 				Reason: compaction.ProviderError, Step: compaction.StepPlan, Detail: fmt.Sprintf("the provider panicked: %v", p),
 			}
 		}
@@ -237,9 +237,9 @@ func (r *Runner) provide(ctx context.Context, in compaction.Input, use compactio
 	if err == nil {
 		return out, nil
 	}
-	failure = compaction.AsFailure(err)
+	failure = compaction.AsError(err)
 	if limited.Err() != nil && ctx.Err() == nil {
-		failure = &compaction.Failure{
+		failure = &compaction.Error{
 			Reason: compaction.Timeout, Step: failure.Step, Detail: fmt.Sprintf("no result within %s", r.settings.Timeout), Err: err,
 		}
 	}

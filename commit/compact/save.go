@@ -24,7 +24,7 @@ func (r *Runner) save(ctx context.Context, req *Request, sizes Result, in compac
 			return Result{}, err
 		}
 		if !sameSummaries(current, in.ExistingSummaries) {
-			return Result{}, &compaction.Failure{
+			return Result{}, &compaction.Error{
 				Reason: compaction.SummariesChanged, Step: compaction.StepSave,
 				Detail: fmt.Sprintf("%d summaries were given to the provider, %d stand now, not all the same", len(in.ExistingSummaries), len(current)),
 			}
@@ -73,8 +73,7 @@ func (r *Runner) save(ctx context.Context, req *Request, sizes Result, in compac
 // saveFailed tells a failed save from one that must not be recorded: a session
 // that is lost or gone, and a cancelled context.
 func (r *Runner) saveFailed(ctx context.Context, req *Request, sizes Result, err error) (Result, error) {
-	var f *compaction.Failure
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*compaction.Error](err); ok {
 		return r.fail(ctx, req, sizes, f)
 	}
 	var se *store.Error
@@ -82,7 +81,7 @@ func (r *Runner) saveFailed(ctx context.Context, req *Request, sizes Result, err
 	if ctx.Err() != nil || lost {
 		return Result{}, err
 	}
-	return r.fail(ctx, req, sizes, &compaction.Failure{
+	return r.fail(ctx, req, sizes, &compaction.Error{
 		Reason: compaction.StoreError, Step: compaction.StepSave, Detail: err.Error(), Err: err,
 	})
 }

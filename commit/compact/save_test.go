@@ -18,7 +18,8 @@ import (
 
 func TestThreshold(t *testing.T) {
 	t.Parallel()
-	t.Run("C2-005", onSQLite(func(t *testing.T, b *bundle) {
+	t.Run("C2-005", onSQLite(func(b *bundle) {
+		t := b.t
 		b.request.Story = compaction.Slot{Window: 1_000, Output: 200}
 		b.request.Fast = compaction.Slot{Window: 10_000, Output: 200}
 		b.add(t, map[string]string{"a": strings.Repeat("a", 2_000)}, "a")
@@ -27,7 +28,8 @@ func TestThreshold(t *testing.T) {
 			t.Errorf("the provider got %+v", b.inputs)
 		}
 	}))
-	t.Run("C2-006", onSQLite(func(t *testing.T, b *bundle) {
+	t.Run("C2-006", onSQLite(func(b *bundle) {
+		t := b.t
 		b.request.Story = compaction.Slot{Window: 10_000, Output: 200}
 		b.request.Fast = compaction.Slot{Window: 1_000, Output: 200}
 		b.add(t, map[string]string{"a": strings.Repeat("a", 2_000)}, "a")
@@ -36,7 +38,8 @@ func TestThreshold(t *testing.T) {
 			t.Errorf("the provider got %+v", b.inputs)
 		}
 	}))
-	t.Run("C2-012", onSQLite(func(t *testing.T, b *bundle) {
+	t.Run("C2-012", onSQLite(func(b *bundle) {
+		t := b.t
 		b.window(1_000, 1_000)
 		b.add(t, map[string]string{"a": han(100)}, "a")
 		wantOutcome(t, b.run(t), compact.BelowThreshold, "")
@@ -44,14 +47,17 @@ func TestThreshold(t *testing.T) {
 			t.Error("the provider was called")
 		}
 	}))
-	t.Run("C2-013", onSQLite(func(t *testing.T, b *bundle) {
+	t.Run("C2-013", onSQLite(func(b *bundle) {
+		t := b.t
 		b.window(100, 100)
 		b.add(t, map[string]string{"a": han(100), "b": han(100)}, "a", "b")
-		if b.run(t); len(b.inputs) != 1 || b.inputs[0].EstimatedTokens != 200 {
+		b.run(t)
+		if len(b.inputs) != 1 || b.inputs[0].EstimatedTokens != 200 {
 			t.Errorf("the provider got %+v", b.inputs)
 		}
 	}))
-	t.Run("C2-028", onSQLite(func(t *testing.T, b *bundle) {
+	t.Run("C2-028", onSQLite(func(b *bundle) {
+		t := b.t
 		b.force()
 		b.abc(t)
 		wantOutcome(t, b.run(t), compact.NothingToDo, "")
@@ -59,7 +65,8 @@ func TestThreshold(t *testing.T) {
 			t.Error("nothing to do counts as a failure")
 		}
 	}))
-	t.Run("invalid_window", onSQLite(func(t *testing.T, b *bundle) {
+	t.Run("invalid_window", onSQLite(func(b *bundle) {
+		t := b.t
 		b.request.Fast = compaction.Slot{Name: "fast", Window: 10, Output: 10}
 		r := b.run(t)
 		wantOutcome(t, r, compact.Failed, compaction.InvalidWindow)
@@ -70,7 +77,8 @@ func TestThreshold(t *testing.T) {
 }
 
 func TestOncePerExecution(t *testing.T) {
-	onBoth(t, func(t *testing.T, b *bundle) {
+	onBoth(t, func(b *bundle) {
+		t := b.t
 		b.force()
 		b.abc(t)
 		b.picks(fresh("one", "a"))
@@ -84,7 +92,7 @@ func TestOncePerExecution(t *testing.T) {
 
 func TestSave(t *testing.T) {
 	t.Parallel()
-	transform := func(b *bundle, t *testing.T, order ...string) []session.Message {
+	transform := func(t testing.TB, b *bundle, order ...string) []session.Message {
 		t.Helper()
 		rows, err := b.store.AllRawMessages(t.Context(), "s")
 		must(t, err)
@@ -95,12 +103,13 @@ func TestSave(t *testing.T) {
 		}
 		return view
 	}
-	differs := func(order ...string) func(*testing.T, *bundle) {
-		return func(t *testing.T, b *bundle) {
+	differs := func(order ...string) func(*bundle) {
+		return func(b *bundle) {
+			t := b.t
 			b.force()
 			b.abc(t)
 			b.picks(fresh("one", "b"))
-			r := b.run(t, transform(b, t, order...)...)
+			r := b.run(t, transform(t, b, order...)...)
 			wantOutcome(t, r, compact.Skipped, compaction.PrefixDiffers)
 			if len(b.summaries(t)) != 0 || b.marks(t) != "a= b= c=" || b.failures(t) != 0 {
 				t.Errorf("something changed: %s", b.marks(t))
@@ -112,11 +121,12 @@ func TestSave(t *testing.T) {
 	}
 	t.Run("C2-076", func(t *testing.T) { onBoth(t, differs("b", "c")) })
 	t.Run("C2-077", func(t *testing.T) { onBoth(t, differs("b", "a", "c")) })
-	broken := func(prepare func(*testing.T, *bundle), failing string) func(*testing.T, *bundle) {
-		return func(t *testing.T, b *bundle) {
+	broken := func(prepare func(*bundle), failing string) func(*bundle) {
+		return func(b *bundle) {
+			t := b.t
 			b.force()
 			b.abc(t)
-			prepare(t, b)
+			prepare(b)
 			before, marks := b.summaries(t), b.marks(t)
 			b.config.Store = failingStore{b.store, failing}
 			r := b.run(t)
@@ -131,16 +141,18 @@ func TestSave(t *testing.T) {
 		}
 	}
 	t.Run("C2-078", func(t *testing.T) {
-		onBoth(t, broken(func(_ *testing.T, b *bundle) { b.picks(fresh("one", "a")) }, "mark"))
+		onBoth(t, broken(func(b *bundle) { b.picks(fresh("one", "a")) }, "mark"))
 	})
 	t.Run("C2-079", func(t *testing.T) {
-		onBoth(t, broken(func(t *testing.T, b *bundle) {
+		onBoth(t, broken(func(b *bundle) {
+			t := b.t
 			b.save(t, 5, 5, 5, 5, 5, 5, 5, 5)
 			b.picks(replace("m", "s1", "s2"), fresh("one", "a"))
 		}, "remark"))
 	})
 	t.Run("C2-080", func(t *testing.T) {
-		onBoth(t, func(t *testing.T, b *bundle) {
+		onBoth(t, func(b *bundle) {
+			t := b.t
 			b.force()
 			b.abc(t)
 			b.save(t, 5, 5, 5)
@@ -157,7 +169,8 @@ func TestSave(t *testing.T) {
 		})
 	})
 	t.Run("C2-081", func(t *testing.T) {
-		onBoth(t, func(t *testing.T, b *bundle) {
+		onBoth(t, func(b *bundle) {
+			t := b.t
 			b.window(100, 100)
 			b.abc(t)
 			b.picks(fresh("one", "a"))
@@ -178,7 +191,8 @@ func TestSave(t *testing.T) {
 		})
 	})
 	t.Run("C2-052 identity of a merge", func(t *testing.T) {
-		onBoth(t, func(t *testing.T, b *bundle) {
+		onBoth(t, func(b *bundle) {
+			t := b.t
 			b.force()
 			b.save(t, 60, 60, 60, 60, 60, 60, 60, 60)
 			b.abc(t)
@@ -202,7 +216,8 @@ func TestSave(t *testing.T) {
 			}
 		})
 	})
-	t.Run("session_lost", onSQLite(func(t *testing.T, b *bundle) {
+	t.Run("session_lost", onSQLite(func(b *bundle) {
+		t := b.t
 		b.force()
 		b.abc(t)
 		b.picks(fresh("one", "a"))
