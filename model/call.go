@@ -35,7 +35,7 @@ func (c *call) run(ctx context.Context) (*Result, error) {
 			if i > 0 && errors.Is(err, errSkipTarget) {
 				continue
 			}
-			return nil, c.refused(err, b)
+			return nil, c.refused(err, b, last)
 		}
 		result, failure, shown := c.attempt(ctx, b, req)
 		c.warnings = append(c.warnings, req.Warnings...)
@@ -53,12 +53,17 @@ func (c *call) run(ctx context.Context) (*Result, error) {
 	return nil, last
 }
 
-// refused completes the error of a request that was not sent.
-func (c *call) refused(err error, b *bound) error {
+// refused completes the error of a request that was not sent; the failure of
+// the target before it, if any, is its cause.
+func (c *call) refused(err error, b *bound, before *Error) error {
 	var e *Error
 	if !errors.As(err, &e) {
 		return err
 	}
+	if before != nil && e.Err == nil {
+		e.Err = before
+	}
+	e.Records = c.records
 	e.Provider, e.Model = first(e.Provider, b.target.Provider), first(e.Model, b.target.Model)
 	return e
 }

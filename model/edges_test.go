@@ -393,3 +393,47 @@ type recording struct {
 	base *fake
 	see  func(body []byte)
 }
+
+// The layers of spec 04 §3.4, later ones winning.
+func TestSettingsInOrder(t *testing.T) {
+	t.Parallel()
+	llm := relay(model.ProtocolChat, "m", "[covel.story.providerRequestMetadata]", "a = 1", "b = 1", "c = 1", "d = 1", "e = 1", "f = 1",
+		"[covel.story.providerOptions.openai-chat-v1]", "extraBody = {b = 2, c = 2, d = 2, e = 2, f = 2}",
+		"[covel.story.providerOptions.relay]", "extraBody = {c = 3, d = 3, e = 3, f = 3}")
+	p := withMetadata("d", "4", "e", "4", "f", "4", "providerOptions", `{"relay":{"extraBody":{"e":5,"f":5}},"other":{"extraBody":{"a":9}}}`)
+	p.ProviderOptions = map[string]map[string]json.RawMessage{"relay": {"extraBody": json.RawMessage(`{"f":6}`)}}
+	b := body(t, llm, p)
+	want(t, "fields", []any{b["a"], b["b"], b["c"], b["d"], b["e"], b["f"]}, `[1,2,3,4,5,6]`)
+	absent(t, b, "providerOptions")
+	q := withMetadata("generationConfig", `{"temperature":0.1,"thinkingConfig":{"thinkingBudget":5},"odd":1}`, "safetySettings", `[]`)
+	b = body(t, slot("google", "gemini-x"), q)
+	want(t, "generationConfig", b["generationConfig"], `{"temperature":0.1,"thinkingConfig":{"thinkingBudget":5}}`)
+	want(t, "safetySettings", b["safetySettings"], `[]`)
+	absent(t, b, "odd")
+}
+
+// A call's option beats the slot's, but not a mode that the slot names.
+func TestLateSystemOfACall(t *testing.T) {
+	t.Parallel()
+	p := says(user("u"), system("s"))
+	p.ProviderOptions = map[string]map[string]json.RawMessage{"relay": {"lateSystemAsUser": json.RawMessage("false")}}
+	wantRoles(t, body(t, relay(model.ProtocolChat, "m", "lateSystemAsUser = true"), p)["messages"], "user", "system")
+	_, err := replied(t, relay(model.ProtocolChat, "m", `lateSystem = "envelope"`), p, okReply[model.ProtocolChat])
+	fails(t, err, model.CodeConfig, "lateSystem", "lateSystemAsUser")
+}
+
+// A target that cannot be called names the failure that led to it.
+func TestAFallbackWithoutKeyKeepsTheCause(t *testing.T) {
+	t.Parallel()
+	hosts := byHost{"a.example": {steps: []step{status(503, "x-should-retry", "false")}}}
+	g, err := tryGateway(hosts, pair("", ""), func(c *model.Config) { c.Keys = model.KeysFrom(environment("ONE_API_KEY", "k")) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = g.Call(t.Context(), "story", says(user("u")), nil)
+	e := fails(t, err, model.CodeConfig, "TWO_API_KEY")
+	var cause *model.Error
+	if !errors.As(e.Err, &cause) || cause.StatusCode != 503 || len(e.Records) != 1 {
+		t.Errorf("cause %v, %d records", e.Err, len(e.Records))
+	}
+}

@@ -48,12 +48,15 @@ func (c *call) mergeSettings(b *bound, req *Request, foreign bool) (*settings, e
 		free    map[string]json.RawMessage
 		options map[string]map[string]json.RawMessage
 	}{{b.slot.Metadata, b.slot.ProviderOptions}, {callMetadata, c.params.ProviderOptions}} {
-		if err := s.addMetadata(layer.free); err != nil {
+		inner, err := s.addMetadata(layer.free)
+		if err != nil {
 			return nil, err
 		}
-		for _, ns := range []string{b.target.Protocol, b.target.Provider} {
-			if err := s.addOptions(ns, layer.options[ns]); err != nil {
-				return nil, err
+		for _, options := range []map[string]map[string]json.RawMessage{inner, layer.options} {
+			for _, ns := range []string{b.target.Protocol, b.target.Provider} {
+				if err := s.addOptions(ns, options[ns]); err != nil {
+					return nil, err
+				}
 			}
 		}
 	}
@@ -63,10 +66,11 @@ func (c *call) mergeSettings(b *bound, req *Request, foreign bool) (*settings, e
 	return s, nil
 }
 
-// addMetadata adds a layer of providerRequestMetadata.
-func (s *settings) addMetadata(free map[string]json.RawMessage) error {
+// addMetadata adds a layer of providerRequestMetadata. Its providerOptions, if
+// any, are given back: they rank above the layer's free fields.
+func (s *settings) addMetadata(free map[string]json.RawMessage) (options map[string]map[string]json.RawMessage, err error) {
 	if name, ok := authField(free); ok {
-		return Configf("providerRequestMetadata.%s: a key or auth header may not stand in settings", name)
+		return nil, Configf("providerRequestMetadata.%s: a key or auth header may not stand in settings", name)
 	}
 	for _, key := range sortedKeys(free) {
 		value := free[key]
@@ -74,45 +78,48 @@ func (s *settings) addMetadata(free map[string]json.RawMessage) error {
 		case "parameterOverrides":
 			var m map[string]json.RawMessage
 			if json.Unmarshal(value, &m) != nil {
-				return Configf("parameterOverrides: %s is not a table", cut(string(value), 60))
+				return nil, Configf("parameterOverrides: %s is not a table", cut(string(value), 60))
 			}
 			for name, v := range m {
 				if !isNull(v) {
 					s.overrides[name] = v
 				}
 			}
+		case "providerOptions":
+			if json.Unmarshal(value, &options) != nil {
+				return nil, Configf("providerOptions: %s is not a table of tables", cut(string(value), 60))
+			}
 		case "reasoning_effort", "reasoningEffort":
-			level, err := effortLevel(key, value)
-			if err != nil {
-				return err
-			}
+			at := effortSnake
 			if key == "reasoningEffort" {
-				s.efforts[effortCamel] = level
-			} else {
-				s.efforts[effortSnake] = level
+				at = effortCamel
 			}
-		case "generationConfig":
-			if s.protocol.dialect != geminiDialect {
-				s.drop(key)
-				continue
-			}
-			var inner map[string]json.RawMessage
-			if json.Unmarshal(value, &inner) != nil {
-				return Configf("generationConfig: %s is not a table", cut(string(value), 60))
-			}
-			for _, name := range sortedKeys(inner) {
-				s.addField(name, inner[name])
+			if s.efforts[at], err = effortLevel(key, value); err != nil {
+				return nil, err
 			}
 		default:
-			s.addField(key, value)
+			if err := s.addField(key, value); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return nil
+	return options, nil
 }
 
-// addField adds one free field, or drops it with a warning.
-func (s *settings) addField(key string, value json.RawMessage) {
+// addField adds one free field, or drops it with a warning. Gemini's
+// generationConfig is taken apart: its members have places of their own.
+func (s *settings) addField(key string, value json.RawMessage) error {
 	switch {
+	case key == "generationConfig" && s.protocol.dialect == geminiDialect:
+		var inner map[string]json.RawMessage
+		if json.Unmarshal(value, &inner) != nil {
+			return Configf("generationConfig: %s is not a table", cut(string(value), 60))
+		}
+		for _, name := range sortedKeys(inner) {
+			if err := s.addField(name, inner[name]); err != nil {
+				return err
+			}
+		}
 	case slices.Contains(protectedKeys, key):
 		s.drop(key)
 	case key == s.protocol.choiceField:
@@ -120,6 +127,7 @@ func (s *settings) addField(key string, value json.RawMessage) {
 	default:
 		s.fields.Set(key, value)
 	}
+	return nil
 }
 
 func (s *settings) drop(key string) {
@@ -141,13 +149,15 @@ func (s *settings) addOptions(ns string, options map[string]json.RawMessage) err
 			e.Message = "providerOptions." + ns + "." + e.Message
 			return e
 		}
-		s.addOption(key, value)
+		if err := s.addOption(key, value); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 // addOption puts a checked option where the wire has it.
-func (s *settings) addOption(key string, value json.RawMessage) {
+func (s *settings) addOption(key string, value json.RawMessage) error {
 	switch key {
 	case "reasoningEffort":
 		_ = json.Unmarshal(value, &s.efforts[effortCamel]) // checked
@@ -167,11 +177,14 @@ func (s *settings) addOption(key string, value json.RawMessage) {
 		var m map[string]json.RawMessage
 		_ = json.Unmarshal(value, &m) // checked
 		for _, name := range sortedKeys(m) {
-			s.addField(name, m[name])
+			if err := s.addField(name, m[name]); err != nil {
+				return err
+			}
 		}
 	default: // store, user, seed, cachedContent, thinkingConfig have their wire name
 		s.fields.Set(key, value)
 	}
+	return nil
 }
 
 // wireThinking spells budgetTokens as Anthropic does.

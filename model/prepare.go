@@ -136,11 +136,10 @@ func (c *call) fits(b *bound, req *Request) bool {
 func (s *settings) lateMode(b *bound, req *Request) error {
 	mode := b.slot.LateSystem
 	if s.late != nil {
-		if as := lateModeAsUser(b.target.Protocol, *s.late); as != "" && mode != "" && mode != as {
+		if mode != "" && !b.slot.lateFolded {
 			return Configf("lateSystem: %q stands together with lateSystemAsUser = %v; give one of the two", mode, *s.late)
-		} else if mode == "" {
-			mode = as
 		}
+		mode = lateModeAsUser(b.target.Protocol, *s.late)
 	}
 	if mode == "" || !slices.Contains(b.protocol.lateModes, mode) { // a binding may have changed the protocol
 		mode = b.protocol.lateDefault

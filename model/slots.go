@@ -47,6 +47,9 @@ type Slot struct {
 	ReasoningEffort string
 	Tag             string
 	Tokenizer       string
+
+	// lateFolded says that LateSystem is what lateSystemAsUser stands for.
+	lateFolded bool
 }
 
 // LoadSlots reads and checks llm.toml. Errors are CONFIG_ERROR and name file,

@@ -232,7 +232,7 @@ func foldLateSystem(s *Slot, field *bool, t *tomlTable) error {
 	if s.LateSystem != "" {
 		return t.errorf("lateSystem", "%q stands together with lateSystemAsUser = %v; give one of the two", s.LateSystem, *asUser)
 	}
-	s.LateSystem = lateModeAsUser(s.Protocol, *asUser)
+	s.LateSystem, s.lateFolded = lateModeAsUser(s.Protocol, *asUser), true
 	return nil
 }
 
