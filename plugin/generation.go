@@ -16,19 +16,36 @@ type Generation struct {
 	ids      []string
 	runtimes map[string]*Runtime
 	handlers Handlers
-	schemas  map[string]*Schema // "<plugin>\n<file content>" is too long: by canonical JSON
-	broken   map[string]string  // id of a broken package -> its origin
+	schemas  map[string]*Schema // by their JSON text
+	broken   map[string]Broken
+}
+
+// Broken is a package that was not loaded because of errors. Replaces is the
+// embedded package of its id, which does not stand in (spec 05 §1.1).
+type Broken struct {
+	ID       string
+	Origin   string
+	Replaces string
+}
+
+// Broken lists the packages that were not loaded, by id.
+func (g *Generation) Broken() []Broken {
+	out := make([]Broken, 0, len(g.broken))
+	for _, id := range sortedKeys(g.broken) {
+		out = append(out, g.broken[id])
+	}
+	return out
 }
 
 func newGeneration(l *loader) *Generation {
 	g := &Generation{
 		manifest: map[string]*Manifest{}, runtimes: map[string]*Runtime{}, handlers: l.cfg.Handlers,
-		schemas: map[string]*Schema{}, broken: map[string]string{},
+		schemas: map[string]*Schema{}, broken: map[string]Broken{},
 	}
 	sum := sha256.New()
 	for _, p := range l.packages {
 		if p.manifest == nil || p.report.Failed() {
-			g.broken[p.dir.Name] = p.dir.Origin
+			g.broken[p.dir.Name] = Broken{ID: p.dir.Name, Origin: p.dir.Origin, Replaces: l.replaced[p.dir.Name]}
 			continue
 		}
 		g.manifest[p.id()] = p.manifest

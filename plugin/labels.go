@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/covel-engine/covel/locale"
 	"github.com/covel-engine/covel/plugin/shape"
 	"github.com/covel-engine/covel/plugin/source"
 )
@@ -16,7 +17,7 @@ var labelFields = []string{"displayName", "description", "label", "title", "summ
 // is ignored; strict reports it as locale-entry.
 func (p *pkg) loadLabels(strict bool) {
 	for _, name := range p.dir.Files("locales") {
-		locale, ok := strings.CutSuffix(name, ".yaml")
+		tag, ok := strings.CutSuffix(name, ".yaml")
 		if !ok {
 			continue
 		}
@@ -44,7 +45,7 @@ func (p *pkg) loadLabels(strict bool) {
 				l.section(f, p.root.Root)
 			}
 		}
-		p.manifest.Labels[locale] = l.out
+		p.manifest.Labels[tag] = l.out
 	}
 }
 
@@ -130,4 +131,23 @@ func (l labels) messages(n *source.Node) {
 
 func (l labels) bad(n *source.Node, field string) {
 	l.report.Add("locale-entry", l.file.Path, n.LineOr(1), field, fmt.Sprintf("%s %s translates nothing of the manifest", field, source.Show(n)), "Translate only "+strings.Join(labelFields, ", ")+" of existing entries, or messages.")
+}
+
+// Label gives a text of the manifest for people in a UI locale, such as
+// "contributes.settings.tone.label"; without a translation it is fallback. The
+// UI locale serves labels only (spec 05 §10).
+func (m *Manifest) Label(uiLocale, path, fallback string) string {
+	var locales []string
+	for _, l := range sortedKeys(m.Labels) {
+		if _, ok := m.Labels[l][path]; ok {
+			locales = append(locales, l)
+		}
+	}
+	// English is the manifest's own text, so it always takes part.
+	if chosen, ok := locale.Choose(uiLocale, append([]string{"en"}, locales...)); ok {
+		if text, ok := m.Labels[chosen][path]; ok {
+			return text
+		}
+	}
+	return fallback
 }

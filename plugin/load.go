@@ -25,7 +25,7 @@ func Load(cfg Config) (*Generation, []Finding, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("plugin.Config.HostVersion %q: %w; write a semantic version", cfg.HostVersion, err)
 	}
-	l := &loader{cfg: cfg, host: host}
+	l := &loader{cfg: cfg, host: host, replaced: map[string]string{}}
 	dirs, err := l.collect()
 	defer closeAll(dirs)
 	if err != nil {
@@ -37,6 +37,9 @@ func Load(cfg Config) (*Generation, []Finding, error) {
 	l.refuseDuplicates()
 	l.crossCheck()
 	gen := newGeneration(l)
+	for _, b := range gen.Broken() {
+		cfg.Logger.Warn("package is not loaded because of errors", zap.String("id", b.ID), zap.String("origin", b.Origin), zap.String("embedded", b.Replaces))
+	}
 	var findings []Finding
 	for _, p := range l.packages {
 		source.Sort(p.report.Findings)
@@ -46,8 +49,10 @@ func Load(cfg Config) (*Generation, []Finding, error) {
 }
 
 type loader struct {
-	cfg      Config
-	host     version
+	cfg  Config
+	host version
+	// replaced maps an embedded package's name to its origin.
+	replaced map[string]string
 	packages []*pkg
 }
 
@@ -128,6 +133,7 @@ func (l *loader) collect() ([]*source.Dir, error) {
 			dirs = append(dirs, byName[name])
 			continue
 		}
+		l.replaced[name] = byName[name].Origin
 		l.cfg.Logger.Info("user package replaces an embedded one",
 			zap.String("id", name), zap.String("embedded", byName[name].Origin), zap.String("user", by.Origin))
 	}

@@ -96,10 +96,14 @@ func (g *Generation) Resolve(req Request) (Resolution, error) {
 }
 
 func (r *resolver) whyBroken(id string) string {
-	if origin, ok := r.gen.broken[id]; ok {
-		return fmt.Sprintf(" (the package in %s has errors; run covel check plugin)", origin)
+	b, ok := r.gen.broken[id]
+	switch {
+	case !ok:
+		return ""
+	case b.Replaces != "":
+		return fmt.Sprintf(" (the package in %s has errors, and %s does not stand in for it; run covel check plugin)", b.Origin, b.Replaces)
 	}
-	return ""
+	return fmt.Sprintf(" (the package in %s has errors; run covel check plugin)", b.Origin)
 }
 
 // start fills the explicit set: exclusion always wins, even for core.

@@ -26,9 +26,6 @@ func (c runtimeRules) checkAgent() {
 		c.ownTool(own, t, shape.Index("agent.loop.completion.afterTools", i))
 	}
 	c.ownTool(own, n.Get("toolChoice").Get("name"), "agent.toolChoice.name")
-	if c.r.Agent.ToolChoiceRequired && len(own) == 0 {
-		c.bad("unknown-reference", "agent.toolChoice", n.Get("toolChoice"), n, ` "required" stands in a runtime without tools`, "Give the runtime a tool, or remove toolChoice.")
-	}
 	if d := tools.Get("defer"); d != nil {
 		for i, t := range items(d) {
 			c.ownTool(own, t, shape.Index("agent.tools.defer", i))

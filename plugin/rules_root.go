@@ -28,13 +28,7 @@ func (p *pkg) checkRoot() {
 	}
 	c := root.Get("contributes")
 	p.checkTools(c)
-	for i, n := range items(c.Get("extensions")) {
-		point := n.Get("point")
-		if shape.Contract.Match(point.Str()) && !slices.Contains(kernelPoints, point.Str()) {
-			p.add("unknown-reference", path, shape.Index("contributes.extensions", i)+".point", point, n,
-				fmt.Sprintf("contributes.extensions[%d].point %q is no extension point", i, point.Str()), "Use one of "+strings.Join(kernelPoints, ", ")+".")
-		}
-	}
+	p.checkExtensions(c.Get("extensions"))
 	p.checkUnique(c.Get("events"), "contributes.events", "topic")
 	p.checkUnique(c.Get("prompt"), "contributes.prompt", "id")
 	p.checkUnique(c.Get("settings"), "contributes.settings", "key")
@@ -46,6 +40,23 @@ func (p *pkg) checkRoot() {
 	}
 	p.checkProjections(c.Get("worldProjections"))
 	p.checkProduced()
+}
+
+func (p *pkg) checkExtensions(list *source.Node) {
+	seen := map[string]bool{}
+	for i, n := range items(list) {
+		field := shape.Index("contributes.extensions", i)
+		point, id := n.Get("point"), n.Get("id")
+		if shape.Contract.Match(point.Str()) && !slices.Contains(kernelPoints, point.Str()) {
+			p.add("unknown-reference", p.root.Path, field+".point", point, n,
+				fmt.Sprintf("%s.point %q is no extension point", field, point.Str()), "Use one of "+strings.Join(kernelPoints, ", ")+".")
+		}
+		key := extensionKey(point.Str(), id.Str())
+		if key != "" && seen[key] {
+			p.add("duplicate-id", p.root.Path, field+".id", id, n, fmt.Sprintf("%s.id: %q is declared twice for %s", field, id.Str(), point.Str()), "Keep one declaration.")
+		}
+		seen[key] = true
+	}
 }
 
 func (p *pkg) checkTools(c *source.Node) {
@@ -77,16 +88,6 @@ func (p *pkg) checkSetting(n *source.Node, field string) {
 	path := p.root.Path
 	if s.Type == "select" && !n.Has("options") {
 		shape.Missing(p.report, path, n.Line, field+".options", "; type select needs it")
-	}
-	if s.Type != "select" && n.Has("options") && slices.Contains(settingTypes, s.Type) {
-		p.add("forbidden-field", path, field+".options", n.Get("options"), n,
-			fmt.Sprintf("%s.options stands beside type %q", field, s.Type), "Remove options, or use type select.")
-	}
-	for _, bound := range []string{"min", "max", "step"} {
-		if n.Has(bound) && !slices.Contains([]string{"number", "integer", "slider", ""}, s.Type) && slices.Contains(settingTypes, s.Type) {
-			p.add("forbidden-field", path, field+"."+bound, n.Get(bound), n,
-				fmt.Sprintf("%s.%s stands beside type %q", field, bound, s.Type), "Remove it; only number, integer and slider have bounds.")
-		}
 	}
 	if d := n.Get("default"); d != nil && slices.Contains(settingTypes, s.Type) {
 		if why := s.Refuses(d.JSON()); why != "" {

@@ -126,7 +126,7 @@ func TestLoad(t *testing.T) {
 			t.Errorf("%v", findings)
 		}
 		_, err := gen.Resolve(plugin.Request{Requested: []string{"guide"}})
-		if err == nil || !strings.Contains(err.Error(), "has errors") {
+		if err == nil || !strings.Contains(err.Error(), "has errors") || !strings.Contains(err.Error(), "embedded:guide") {
 			t.Errorf("%v", err)
 		}
 	})
@@ -410,5 +410,26 @@ func TestActive(t *testing.T) {
 	}
 	if s := a.StaticSegments("zh-CN", "zh"); len(s) != 3 || s[0].Provider != "narrator" || !strings.Contains(s[0].Content, "停下") {
 		t.Errorf("%v", s)
+	}
+}
+
+func TestLabels(t *testing.T) {
+	t.Parallel()
+	gen, findings := load(t, map[string]string{
+		"p/PLUGIN.md":       "---\nid: p\nkind: plugin\ndescription: Sounds.\ncontributes:\n  settings:\n    - {key: x, type: text, label: Loudness}\n---\n",
+		"p/locales/de.yaml": "displayName: Klänge\ncontributes.settings:\n  x: {label: Lautstärke}\nruntime: {type: nonsense}\n",
+		"p/locales/zh.yaml": "messages: {Hello: 你好}\n",
+	})
+	m, ok := gen.Plugin("p")
+	if !ok {
+		t.Fatal(findings)
+	}
+	for _, c := range [][4]string{
+		{"de", "displayName", "P", "Klänge"}, {"de-AT", "contributes.settings.x.label", "Loudness", "Lautstärke"}, {"fr", "displayName", "P", "P"},
+		{"zh-CN", "messages.Hello", "Hello", "你好"}, {"zh-Hant", "messages.Hello", "Hello", "Hello"}, {"", "displayName", "P", "P"}, {"de", "runtime.type", "agent", "agent"},
+	} {
+		if got := m.Label(c[0], c[1], c[2]); got != c[3] {
+			t.Errorf("%v: %s", c, got)
+		}
 	}
 }
