@@ -111,7 +111,7 @@ func (c *call) attempt(ctx context.Context, b *bound, req *Request) (_ *Result, 
 	done := make(chan outcome, 1)
 	started := c.gateway.config.Clock.Now()
 	go func() {
-		result, err := c.gateway.config.Adapters[b.target.Protocol].Send(watched, req, emit)
+		result, err := send(watched, c.gateway.config.Adapters[b.target.Protocol], req, emit)
 		done <- outcome{result, err}
 	}()
 
@@ -139,6 +139,17 @@ func (c *call) attempt(ctx context.Context, b *bound, req *Request) (_ *Result, 
 		out.result.CostUSD = cost
 	}
 	return out.result, nil, shown
+}
+
+// send calls an adapter. A panic in it fails the attempt: the adapter runs on a
+// goroutine of its own, where nobody above could catch it.
+func send(ctx context.Context, a Adapter, req *Request, emit func(Event)) (result *Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			result, err = nil, &Error{Code: CodeProvider, Message: fmt.Sprintf("[%s] the adapter panicked: %v", req.Target.Protocol, p)}
+		}
+	}()
+	return a.Send(ctx, req, emit)
 }
 
 // grace is how long an adapter may take to answer its cancellation before the

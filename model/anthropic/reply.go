@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -132,6 +133,8 @@ type stream struct {
 	assembled
 	emit     func(model.Event)
 	open     map[int]*openBlock
+	closed   map[int]json.RawMessage
+	shown    strings.Builder // the text, in the order in which it came
 	thought  bool // a thinking block was shown
 	terminal bool
 }
@@ -145,7 +148,7 @@ type openBlock struct {
 }
 
 func newStream(req *model.Request, body []byte, emit func(model.Event)) *stream {
-	return &stream{assembled: assembled{req: req, body: body}, emit: emit, open: map[int]*openBlock{}}
+	return &stream{assembled: assembled{req: req, body: body}, emit: emit, open: map[int]*openBlock{}, closed: map[int]json.RawMessage{}}
 }
 
 // streamEvent is one event, as far as it is read.
@@ -207,9 +210,6 @@ func (s *stream) start(ev streamEvent) {
 	_ = json.Unmarshal(ev.ContentBlock, &b) // a block of another shape is kept as it is
 	o := &openBlock{start: slices.Clone(ev.ContentBlock), typ: b.Type}
 	s.open[ev.Index] = o
-	for len(s.blocks) <= ev.Index && ev.Index < 1<<10 {
-		s.blocks = append(s.blocks, nil)
-	}
 	switch b.Type {
 	case "text":
 		s.write(o, model.EventText, b.Text)
@@ -227,6 +227,9 @@ func (s *stream) start(ev streamEvent) {
 
 func (s *stream) write(o *openBlock, kind model.EventKind, text string) {
 	o.text.WriteString(text)
+	if kind == model.EventText {
+		s.shown.WriteString(text)
+	}
 	if text != "" {
 		s.emit(model.Event{Kind: kind, Text: text})
 	}
@@ -253,13 +256,13 @@ func (s *stream) delta(ev streamEvent) {
 // stop closes a block: its start event with what the deltas brought.
 func (s *stream) stop(index int) {
 	o := s.open[index]
-	if o == nil || index >= len(s.blocks) {
+	if o == nil {
 		return
 	}
 	delete(s.open, index)
 	members, ok := wire.Members(o.start)
 	if !ok {
-		s.blocks[index] = o.start
+		s.broken = true // no block that could be sent again
 		return
 	}
 	set := func(name string, value json.RawMessage) {
@@ -278,7 +281,7 @@ func (s *stream) stop(index int) {
 	case "tool_use":
 		set("input", s.input(o))
 	}
-	s.blocks[index] = wire.Object(members)
+	s.closed[index] = wire.Object(members)
 }
 
 // input is a tool's input: the fragments, or what the start event held.
@@ -306,11 +309,14 @@ func (s *stream) result() (*model.Result, error) {
 	for index := range s.open {
 		s.stop(index)
 	}
-	s.blocks = slices.DeleteFunc(s.blocks, func(b json.RawMessage) bool { return b == nil })
+	for _, index := range slices.Sorted(maps.Keys(s.closed)) {
+		s.blocks = append(s.blocks, s.closed[index])
+	}
 	result, err := s.settle()
 	if err != nil {
 		return nil, err
 	}
+	result.Text = s.shown.String()
 	for _, c := range result.ToolCalls {
 		s.emit(model.Event{Kind: model.EventToolCall, Call: c})
 	}

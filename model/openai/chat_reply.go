@@ -2,6 +2,7 @@ package openai
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -119,13 +120,8 @@ type chatReply struct {
 // toolCalls gives the calls by index; nameless ones are skipped, missing ids
 // made up, empty arguments {}.
 func (r *chatReply) toolCalls() []model.ToolCall {
-	indexes := make([]int, 0, len(r.calls))
-	for i := range r.calls {
-		indexes = append(indexes, i)
-	}
-	slices.Sort(indexes)
 	var calls []model.ToolCall
-	for _, i := range indexes {
+	for _, i := range slices.Sorted(maps.Keys(r.calls)) {
 		c := *r.calls[i]
 		if c.Name == "" {
 			continue

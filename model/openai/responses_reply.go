@@ -2,6 +2,7 @@ package openai
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -213,12 +214,7 @@ func (s *responsesStream) end(ev responsesEvent) error {
 		p.Status = strings.TrimPrefix(ev.Type, "response.")
 	}
 	if len(p.Output) == 0 {
-		indexes := make([]int, 0, len(s.items))
-		for i := range s.items {
-			indexes = append(indexes, i)
-		}
-		slices.Sort(indexes)
-		for _, i := range indexes {
+		for _, i := range slices.Sorted(maps.Keys(s.items)) {
 			p.Output = append(p.Output, s.items[i])
 		}
 	}
