@@ -282,9 +282,13 @@ func (a *Activities) spec(active *plugin.Active, rt *plugin.Runtime) turn.Runtim
 	if slot == "" {
 		slot = defaultSlot
 	}
+	shown := slot
+	if target, err := a.cfg.Model.Resolve(slot); err == nil {
+		shown += "/" + target.Model
+	}
 	spec.Agent = &turn.AgentSpec{
 		Story:         rt.Story(),
-		Slot:          slot,
+		Slot:          shown,
 		MaxSteps:      agent.MaxSteps,
 		TimeoutMs:     agent.TimeoutMs,
 		LoopDetection: agent.LoopDetection,

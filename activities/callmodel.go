@@ -169,7 +169,11 @@ func (c *modelCall) run(ctx context.Context, added []model.Message) (replyEntry,
 	}
 	result, err := c.a.cfg.Model.Call(ctx, c.base.Head.Slot, params, onDelta)
 	if deltas != nil {
-		if closeErr := deltas.Close(context.WithoutCancel(ctx)); closeErr != nil {
+		end := deltas.Close
+		if err != nil {
+			end = deltas.Abandon // a later reset must not repeat the failed text
+		}
+		if closeErr := end(context.WithoutCancel(ctx)); closeErr != nil {
 			c.a.cfg.Log.Sugar().Warnw("story deltas were not stored", "session", c.in.SessionID, "turn", c.in.TurnID, "error", closeErr)
 		}
 	}

@@ -112,13 +112,6 @@ func (a *Activities) checks(ex *execution) commit.Checks {
 			m, _ := ex.gen.Plugin(pluginID)
 			return m.Contributes.Data[namespace].Version, nil
 		},
-		Dimension: func(schema, value json.RawMessage) error {
-			compiled, err := plugin.CompileSchema(schema)
-			if err != nil {
-				return err
-			}
-			return compiled.Validate(value)
-		},
 		PictureText: func(description string) string {
 			meta, err := json.Marshal(map[string]string{"caption": description})
 			if err != nil {

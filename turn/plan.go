@@ -66,7 +66,8 @@ type AgentSpec struct {
 	// it from the RuntimeSpec that holds this spec.
 	RuntimeID string `json:"-"`
 
-	Story         bool     `json:"story,omitempty"`
+	Story bool `json:"story,omitempty"`
+	// Slot is what an operator reads: the slot's name and its model.
 	Slot          string   `json:"slot,omitempty"`
 	MaxSteps      int      `json:"maxSteps,omitempty"`
 	TimeoutMs     int64    `json:"timeoutMs,omitempty"`
@@ -116,6 +117,6 @@ type RuntimeFacts struct {
 	Code         string        `json:"code,omitempty"`
 	Steps        int           `json:"steps,omitempty"`
 	ToolCalls    int           `json:"tools,omitempty"`
-	Usage        Usage         `json:"usage"`
+	Usage        Usage         `json:"usage,omitzero"`
 	CostMicroUSD int64         `json:"costMicro,omitempty"`
 }

@@ -61,7 +61,7 @@ type StepOutcome struct {
 	Message string `json:"message,omitempty"`
 	// Groups says that the transcript holds a complete tool group.
 	Groups       bool  `json:"groups,omitempty"`
-	Usage        Usage `json:"usage"`
+	Usage        Usage `json:"usage,omitzero"`
 	CostMicroUSD int64 `json:"costMicro,omitempty"`
 	// ClockMs is how much of the runtime's time limit the call used.
 	ClockMs int64 `json:"clock,omitempty"`

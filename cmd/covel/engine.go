@@ -157,8 +157,8 @@ func (e *engine) openStore(ctx context.Context, set *settings, o engineOptions) 
 	return err
 }
 
-// openDatabase opens the game's database. Beside a running engine it is only
-// read: its one writer is the engine.
+// openDatabase opens the game's database, beside the engine that owns it where
+// there is one.
 func openDatabase(ctx context.Context, set *settings, o engineOptions, attached bool) (store.Store, error) {
 	switch {
 	case o.memory:
@@ -167,8 +167,10 @@ func openDatabase(ctx context.Context, set *settings, o engineOptions, attached 
 			return nil, err
 		}
 		return st, nil
-	case (o.readOnly || attached) && !set.postgres():
+	case o.readOnly && !set.postgres():
 		return dburl.OpenReadOnly(ctx, set.database, set.dataDir)
+	case attached:
+		return dburl.OpenBeside(ctx, set.database, set.dataDir)
 	default:
 		return dburl.Open(ctx, set.database, set.dataDir)
 	}

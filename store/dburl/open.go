@@ -13,23 +13,30 @@ import (
 
 // Open opens the store of a URL. It does not change the schema.
 func Open(ctx context.Context, url, dataDir string) (store.Store, error) {
-	return open(ctx, url, dataDir, false)
+	return open(ctx, url, sqlite.Config{}, dataDir)
+}
+
+// OpenBeside opens it beside the engine that owns a SQLite file; see
+// sqlite.Config.Beside. PostgreSQL has no owner.
+func OpenBeside(ctx context.Context, url, dataDir string) (store.Store, error) {
+	return open(ctx, url, sqlite.Config{Beside: true}, dataDir)
 }
 
 // OpenReadOnly opens it for tools that look beside a running engine.
 func OpenReadOnly(ctx context.Context, url, dataDir string) (store.Store, error) {
-	return open(ctx, url, dataDir, true)
+	return open(ctx, url, sqlite.Config{ReadOnly: true}, dataDir)
 }
 
-func open(ctx context.Context, url, dataDir string, readOnly bool) (store.Store, error) {
+func open(ctx context.Context, url string, file sqlite.Config, dataDir string) (store.Store, error) {
 	path, err := SQLitePath(url, dataDir)
 	if err != nil {
 		return nil, err
 	}
 	if path == "" {
-		return notNil(postgres.Open(ctx, postgres.Config{ReadOnly: readOnly, URL: url}))
+		return notNil(postgres.Open(ctx, postgres.Config{ReadOnly: file.ReadOnly, URL: url}))
 	}
-	return notNil(sqlite.Open(ctx, sqlite.Config{Path: path, ReadOnly: readOnly}))
+	file.Path = path
+	return notNil(sqlite.Open(ctx, file))
 }
 
 // notNil keeps a nil pointer from becoming an interface that is not nil.

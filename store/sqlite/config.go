@@ -7,6 +7,11 @@ import (
 
 // Config says which file to open and how.
 type Config struct {
+	// Beside opens the file beside the engine that owns it, without its lock,
+	// for whole records such as a new session. Session locks of two processes
+	// do not see each other, so it must never write for an execution. Defaults
+	// to false.
+	Beside bool
 	// BusyTimeout is how long a statement waits for a lock of another process.
 	// Defaults to 5 s.
 	BusyTimeout time.Duration
@@ -35,6 +40,8 @@ func (c Config) withDefaults() (Config, error) {
 		return c, errors.New("sqlite.Config.Path is empty; name a file or set InMemory")
 	case c.Path != "" && c.InMemory:
 		return c, errors.New("sqlite.Config.Path and InMemory are both set; choose one")
+	case c.Beside && (c.InMemory || c.ReadOnly):
+		return c, errors.New("sqlite.Config.Beside makes no sense with InMemory or ReadOnly")
 	case c.InMemory && c.ReadOnly:
 		return c, errors.New("sqlite.Config.ReadOnly makes no sense with InMemory")
 	case c.Readers < 0:

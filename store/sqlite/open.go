@@ -52,7 +52,7 @@ func (s *Store) open(ctx context.Context) error {
 		return err
 	}
 	s.path = path
-	if !s.config.ReadOnly {
+	if !s.config.ReadOnly && !s.config.Beside {
 		if s.lock, err = lockEngine(path); err != nil {
 			return err
 		}
