@@ -121,7 +121,7 @@ func (l *linter) block(lines []string, i int) int {
 
 func sentences(text string) []string {
 	var out []string
-	for len(text) > 0 {
+	for text != "" {
 		end := len(text)
 		if m := sentenceEnd.FindStringIndex(text); m != nil {
 			end = m[1]

@@ -58,7 +58,7 @@ func (p *pkg) checkEntry(h Handlers) {
 	entry := p.root.Root.Get("entry")
 	var reg Registration
 	if name, ok := goName(entry.Str()); ok && shape.GoRef.Match(entry.Text) {
-		found := false
+		var found bool
 		if reg, found = h.Entries[name]; !found {
 			p.report.Add("code-missing", p.root.Path, entry.Line, "entry", fmt.Sprintf("entry %q is not in this program", entry.Text), "Build covel with the entry, or correct the reference.")
 			return

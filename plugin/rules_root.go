@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -240,9 +241,9 @@ func (p *pkg) schemaBroken(contract string) bool { return p.root.Root.Get("contr
 func sameJSON(a, b json.RawMessage) bool {
 	var x, y any
 	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
-		return string(a) == string(b)
+		return bytes.Equal(a, b)
 	}
 	m, err1 := json.Marshal(x)
 	n, err2 := json.Marshal(y)
-	return err1 == nil && err2 == nil && string(m) == string(n)
+	return err1 == nil && err2 == nil && bytes.Equal(m, n)
 }

@@ -90,6 +90,9 @@ func (s *Schema) Validate(value json.RawMessage) error {
 	return err
 }
 
+// pointerEscaper writes a segment of a JSON Pointer (RFC 6901).
+var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
+
 var english = message.NewPrinter(language.English)
 
 func collectViolations(e *jsonschema.ValidationError, out *SchemaError) {
@@ -99,11 +102,11 @@ func collectViolations(e *jsonschema.ValidationError, out *SchemaError) {
 		}
 		return
 	}
-	path := ""
+	var path strings.Builder
 	for _, seg := range e.InstanceLocation {
-		path += "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(seg)
+		path.WriteString("/" + pointerEscaper.Replace(seg))
 	}
-	out.Violations = append(out.Violations, Violation{Path: path, Problem: e.ErrorKind.LocalizedString(english)})
+	out.Violations = append(out.Violations, Violation{Path: path.String(), Problem: e.ErrorKind.LocalizedString(english)})
 }
 
 // schemaAt reads and compiles a schema file that a field names. It reports each

@@ -166,7 +166,6 @@ var (
 	tagName   = regexp.MustCompile(`</?([A-Za-z][A-Za-z0-9_-]*)>`)
 	inputName = regexp.MustCompile(`runtime-inputs\.([A-Za-z][A-Za-z0-9_-]*)`)
 	codeSpan  = regexp.MustCompile("`([^`\n]+)`")
-	toolSpan  = regexp.MustCompile(`^[a-z][a-z0-9]*(?:-[a-z0-9]+)+$`)
 )
 
 // named gives what a body names: tools in backticks, block tags, inputs.

@@ -459,8 +459,8 @@ func TestMemory(t *testing.T) {
 	t.Parallel()
 	h := plugins.Handlers()
 	digest := func(story string) map[string]plugin.InputSlot {
-		raw, _ := json.Marshal(map[string]any{"turnNumber": 3, "playerMessage": "I pour.", "storyTexts": []map[string]string{{"runtimeId": "narrator", "text": story}}, "events": []any{}})
-		return map[string]plugin.InputSlot{"digest": {Cardinality: "one", Value: raw}}
+		raw := fmt.Sprintf(`{"turnNumber":3,"playerMessage":"I pour.","storyTexts":[{"runtimeId":"narrator","text":%q}],"events":[]}`, story)
+		return map[string]plugin.InputSlot{"digest": {Cardinality: "one", Value: json.RawMessage(raw)}}
 	}
 	good := `{"blocks":{"debts":"Owes the pilot one flask.","unknown":"x"},"facts":[{"text":"The third step is dry.","keys":["step"]}]}`
 	t.Run("AF-147", func(t *testing.T) {

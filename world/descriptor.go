@@ -169,7 +169,7 @@ func (p *pack) sourceOrder(list *source.Node, file string) []string {
 		case 2:
 			return true
 		case 1:
-			cycle := append(path[slices.Index(path, id):], id)
+			cycle := slices.Concat(path[slices.Index(path, id):], []string{id})
 			p.report.Add("source-cycle", file, list.Get(id).LineOr(1), "sources."+id+".after", fmt.Sprintf("sources.%s.after: %s wait for each other", id, strings.Join(cycle, " → ")), "Remove one of the after entries.")
 			return false
 		}

@@ -120,7 +120,7 @@ type seeding struct {
 	metadata *source.Node
 }
 
-func (s *seeding) warn(format string, args ...any) {
+func (s *seeding) warnf(format string, args ...any) {
 	s.seed.Warnings = append(s.seed.Warnings, fmt.Sprintf(format, args...))
 }
 
@@ -237,7 +237,7 @@ func (s *seeding) receivers(src Source, contract string) (list []plugin.Receiver
 	}
 	why := fmt.Sprintf("source %q (%s) of world %q has contract %s, which no active plugin accepts", src.ID, src.Path, s.world.ID, contract)
 	if src.Implied || contract == src.IndexTo || s.allExcluded(contract) {
-		s.warn("%s; the source is skipped", why)
+		s.warnf("%s; the source is skipped", why)
 		return nil, true, nil
 	}
 	e := turn.Errorf("world.Instantiate", "world-data-unreceived", "%s; activate a plugin with a namespace that accepts it, or disable the source", why)
@@ -326,13 +326,13 @@ func (s *seeding) storeDimensions() {
 	}
 	owner, ok := s.opts.Active.Provider(contractDimensions)
 	if !ok {
-		s.warn("world %q has %d dimensions, but no active plugin provides %s; they are left out", s.world.ID, len(s.seed.Dimensions), contractDimensions)
+		s.warnf("world %q has %d dimensions, but no active plugin provides %s; they are left out", s.world.ID, len(s.seed.Dimensions), contractDimensions)
 		return
 	}
 	for _, d := range s.seed.Dimensions {
 		value, err := encodeDimension(d)
 		if err != nil {
-			s.warn("dimension %q is left out: %v", d.ID, err)
+			s.warnf("dimension %q is left out: %v", d.ID, err)
 			continue
 		}
 		s.seed.Data = append(s.seed.Data, session.PluginDatum{

@@ -169,13 +169,11 @@ func TestWorldData(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, ok := lib.World("w")
-		if ok {
+		if _, ok := lib.World("w"); ok {
 			t.Fatal("cards that are read twice have equal ids; the world must not load")
 		}
 		files["d.yaml"] = strings.Replace(files["d.yaml"], "effects: characters}", "effects: characters, enabled: false}", 1)
-		w = load(t, files)
-		seed, err := w.Instantiate(world.Options{Active: gen.Active([]string{"p"})})
+		seed, err := load(t, files).Instantiate(world.Options{Active: gen.Active([]string{"p"})})
 		if err != nil || len(seed.Data) != 3 || string(seed.Data[2].Value) != "2" || seed.Data[2].Key != "size" || len(seed.Characters) != 0 {
 			t.Errorf("%+v %v", seed, err)
 		}
