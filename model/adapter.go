@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -96,6 +97,13 @@ func (r *Request) BodySize() int {
 		size += len(t.Parameters) + len(t.Description) + 128
 	}
 	return size + size/16 // escapes
+}
+
+// untouched is a copy that no adapter has.
+func (r *Request) untouched() *Request {
+	c, record := *r, *r.Record
+	c.Record, c.Warnings = &record, slices.Clone(r.Warnings)
+	return &c
 }
 
 // Via gives a client whose transport chain ends in base instead of the

@@ -38,7 +38,6 @@ func (c *call) run(ctx context.Context) (*Result, error) {
 			return nil, c.refused(err, b, last)
 		}
 		result, failure, shown := c.attempt(ctx, b, req)
-		c.warnings = append(c.warnings, req.Warnings...)
 		if failure == nil {
 			result.Warnings = c.warnings
 			result.Records = c.records
@@ -108,6 +107,7 @@ func (c *call) attempt(ctx context.Context, b *bound, req *Request) (_ *Result, 
 			c.onEvent(e)
 		}
 	}
+	untouched := req.untouched()
 	done := make(chan outcome, 1)
 	started := c.gateway.config.Clock.Now()
 	go func() {
@@ -123,6 +123,7 @@ func (c *call) attempt(ctx context.Context, b *bound, req *Request) (_ *Result, 
 		case out = <-done: // the adapter answered the cancellation, or had finished
 		case <-c.grace():
 			out.err = context.Cause(watched)
+			req = untouched // the adapter left behind may still write to its own
 		}
 	}
 	mu.Lock()
@@ -132,6 +133,7 @@ func (c *call) attempt(ctx context.Context, b *bound, req *Request) (_ *Result, 
 	failure := c.failure(ctx, watched, b, req, out)
 	c.record(b, req, out.result, failure, started)
 	c.after(ctx, b, req, out.result, failure)
+	c.warnings = append(c.warnings, req.Warnings...)
 	if failure != nil {
 		return nil, failure, shown
 	}

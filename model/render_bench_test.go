@@ -68,3 +68,27 @@ func BenchmarkCall150kTokens(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkStream5kChunks measures a streamed reply of 5,000 pieces from the
+// connection to onDelta.
+func BenchmarkStream5kChunks(b *testing.B) {
+	for _, protocol := range fuzzed {
+		b.Run(protocol, func(b *testing.B) {
+			s := scripts[protocol]
+			payloads := append([]string{}, s.text[:len(s.text)-1]...)
+			for range 5000 {
+				payloads = append(payloads, s.text[len(s.text)-1])
+			}
+			g, err := tryGateway(&inMemory{reply: sse(append(payloads, s.terminal...)...).body}, relay(protocol, "m"))
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := g.Call(context.Background(), "story", says(user("u")), func(model.Delta) {}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

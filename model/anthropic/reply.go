@@ -135,7 +135,7 @@ type stream struct {
 	open     map[int]*openBlock
 	closed   map[int]json.RawMessage
 	shown    strings.Builder // the text, in the order in which it came
-	thought  bool // a thinking block was shown
+	thought  bool            // a thinking block was shown
 	terminal bool
 }
 

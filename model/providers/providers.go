@@ -62,14 +62,7 @@ func New(c Config) (*model.Gateway, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	modelsPath := c.ModelsPath
-	if modelsPath == "" {
-		modelsPath = c.Getenv("COVEL_MODELS_FILE")
-	}
-	if modelsPath == "" {
-		modelsPath = filepath.Join(slots.Dir, "models.toml")
-	}
-	table, err := model.LoadTable(modelsPath)
+	table, err := loadTable(c, slots.Dir)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -110,6 +103,22 @@ func Adapters(dir string) map[string]model.Adapter {
 // every slot, for tests and demonstrations.
 func Scripted(script string) (*model.Gateway, error) {
 	return model.NewGateway(model.Config{Adapters: Adapters(""), Slots: model.ScriptedSlots(script)})
+}
+
+// loadTable merges the user's model table over the embedded one. Only the
+// default file may be absent.
+func loadTable(c Config, dir string) (*model.Table, error) {
+	path := c.ModelsPath
+	if path == "" {
+		path = c.Getenv("COVEL_MODELS_FILE")
+	}
+	if path == "" {
+		return model.LoadTable(filepath.Join(dir, "models.toml"))
+	}
+	if _, err := os.Stat(path); err != nil {
+		return nil, &model.Error{Code: model.CodeConfig, Message: "model table: " + err.Error(), Err: err}
+	}
+	return model.LoadTable(path)
 }
 
 // counter counts texts with named tokenizers; what was counted is remembered.

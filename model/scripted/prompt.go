@@ -3,7 +3,6 @@ package scripted
 import (
 	"crypto/sha256"
 	"encoding/json"
-	"strings"
 
 	"github.com/covel-engine/covel/model"
 )
@@ -42,17 +41,9 @@ type Fault struct {
 	Status       int    `yaml:"status"`
 }
 
-// text gives the text of a message, parts joined.
-func text(m model.Message) string {
-	if len(m.Parts) == 0 {
-		return m.Content
-	}
-	var b strings.Builder
-	for _, p := range m.Parts {
-		b.WriteString(p.Text)
-	}
-	return b.String()
-}
+// text gives the text of a message as it would be sent: parts joined, cache
+// sentinels left out.
+func text(m model.Message) string { return model.StripSentinels(m.Text()) }
 
 // chatForm is the request in Chat form: what call ids and the storyteller's
 // choices are derived from.

@@ -21,8 +21,8 @@ var ErrTooLarge = errors.New("the reply is too large")
 type Budget interface {
 	// Take consumes an attempt right before bytes leave; an error says why none is left.
 	Take() error
-	// Attempts is the number of sends so far.
-	Attempts() int
+	// Left says why nothing more may be sent, nil while an attempt is left.
+	Left() error
 	// Deadline is the time at which the call ends as things stand.
 	Deadline() time.Time
 }

@@ -87,11 +87,9 @@ func (r *retrier) again(ctx context.Context, call *Call, resp *http.Response, er
 	if !now.Add(wait).Before(call.Budget.Deadline()) {
 		return 0, false
 	}
-	if left, ok := call.Budget.(interface{ Left() error }); ok {
-		if err := left.Left(); err != nil {
-			call.Blocked = err
-			return 0, false
-		}
+	if err := call.Budget.Left(); err != nil {
+		call.Blocked = err
+		return 0, false
 	}
 	return wait, true
 }
