@@ -109,15 +109,8 @@ func (l *loader) collect() ([]*source.Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, layer := range [][]string{user, l.cfg.Packages} {
-		for _, path := range layer {
-			d, err := source.OpenDir(path)
-			if err != nil {
-				closeAll(dirs)
-				return nil, err
-			}
-			dirs = append(dirs, d)
-		}
+	for _, path := range slices.Concat(user, l.cfg.Packages) {
+		dirs = append(dirs, source.OpenDirOrBroken(path))
 	}
 	// A package stands in for the embedded one of its directory's name or id.
 	standIns := map[string]*source.Dir{}

@@ -87,11 +87,8 @@ func collect(cfg Config) ([]*source.Dir, error) {
 	})
 	var dirs []*source.Dir
 	standIns := map[string]*source.Dir{}
-	for _, path := range append(user, cfg.Packages...) {
-		d, err := source.OpenDir(path)
-		if err != nil {
-			return nil, err
-		}
+	for _, path := range slices.Concat(user, cfg.Packages) {
+		d := source.OpenDirOrBroken(path)
 		dirs = append(dirs, d)
 		standIns[d.Name] = d
 		if file, ok := d.Document("world.yaml", "", source.Ref{}, &source.Report{}); ok {

@@ -48,6 +48,22 @@ func OpenDir(dir string) (*Dir, error) {
 	return &Dir{Name: filepath.Base(abs), Origin: dir, fsys: root.FS(), root: root}, nil
 }
 
+// OpenDirOrBroken opens a package's directory; one that can not be opened gives
+// a Dir whose every read fails with the reason, so that it becomes a finding of
+// that package and stops no other.
+func OpenDirOrBroken(dir string) *Dir {
+	d, err := OpenDir(dir)
+	if err != nil {
+		return &Dir{Name: filepath.Base(filepath.Clean(dir)), Origin: dir, fsys: brokenFS{err}}
+	}
+	return d
+}
+
+// brokenFS answers every read with one error.
+type brokenFS struct{ err error }
+
+func (b brokenFS) Open(string) (fs.File, error) { return nil, b.err }
+
 // Close releases the directory.
 func (d *Dir) Close() error {
 	if d.root == nil {
@@ -153,15 +169,22 @@ func (d *Dir) list(folder string, dirs bool) []string {
 }
 
 // Digest feeds every file of the package to a hash, by path, so that equal
-// packages hash equal. Unreadable files count as absent.
+// packages hash equal. Unreadable files count as absent, of a file above
+// MaxBytes only the size is taken: no rule reads it.
 func (d *Dir) Digest(w io.Writer) {
 	_ = fs.WalkDir(d.fsys, ".", func(p string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return nil //nolint:nilerr // an unreadable entry is an absent one
 		}
-		text, err := d.ReadMax(p, 64<<20)
+		text, err := d.Read(p)
+		if errors.Is(err, ErrTooLarge) {
+			if info, err := e.Info(); err == nil {
+				fmt.Fprintf(w, "%s\x00large %d\x00", p, info.Size())
+			}
+			return nil
+		}
 		if err != nil {
-			return nil //nolint:nilerr // see above
+			return nil //nolint:nilerr // an unreadable file is an absent one
 		}
 		fmt.Fprintf(w, "%s\x00%d\x00", p, len(text))
 		_, _ = w.Write(text)

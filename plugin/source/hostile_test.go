@@ -165,6 +165,19 @@ func TestDirBounds(t *testing.T) {
 	}
 }
 
+func TestBrokenDir(t *testing.T) {
+	t.Parallel()
+	d := OpenDirOrBroken(filepath.Join(t.TempDir(), "none"))
+	r := &Report{}
+	if _, ok := d.Frontmatter("PLUGIN.md", r); ok || len(r.Findings) != 1 || r.Findings[0].Code != "file-missing" {
+		t.Errorf("%v", r.Findings)
+	}
+	d.Digest(&strings.Builder{})
+	if d.Name != "none" || d.Exists("PLUGIN.md") || d.Files(".") != nil {
+		t.Error("a broken directory must be empty")
+	}
+}
+
 func FuzzParseYAML(f *testing.F) {
 	for _, s := range []string{"a: [1, {b: c}]\n", "? a\n: b", "a: &x 1\nb: *x", "---\n- |\n a\n", "%YAML 1.2\n---\na", "{a, b: , c}", "a: 'x\n\n y'"} {
 		f.Add([]byte(s))

@@ -58,12 +58,11 @@ func run(w io.Writer, dirs []string, load func([]string) ([]source.Finding, erro
 		return 0, 0, ErrUsage
 	}
 	for _, dir := range dirs {
-		info, err := os.Stat(dir)
-		if err != nil {
-			return 0, 0, fmt.Errorf("directory %q can not be read: %w", dir, err)
-		}
-		if !info.IsDir() {
+		if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 			return 0, 0, fmt.Errorf("%q is not a directory; name a package's directory", dir)
+		}
+		if _, err := os.ReadDir(dir); err != nil {
+			return 0, 0, fmt.Errorf("directory %q can not be read: %w", dir, err)
 		}
 	}
 	var all []source.Finding
