@@ -28,7 +28,7 @@ build: ## build bin/covel
 
 .PHONY: failpoint
 failpoint: ## build bin/covel-failpoint, whose workers die where COVEL_FAILPOINT says
-	go build -tags=failpoint -o bin/covel-failpoint ./cmd/covel
+	go build -tags=failpoint -ldflags="-s -w" -o bin/covel-failpoint ./cmd/covel
 
 .PHONY: setup
 setup: ## install what the tests need and this machine lacks

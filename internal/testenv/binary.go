@@ -75,7 +75,7 @@ func compile(name string, flags []string) (string, error) {
 		return "", err
 	}
 	defer unlock()
-	args := append([]string{"build", "-o", path}, flags...)
+	args := append([]string{"build", "-ldflags=-s -w", "-o", path}, flags...) // stripped links faster
 	cmd := exec.Command("go", append(args, "./cmd/covel")...)
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
