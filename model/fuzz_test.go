@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/covel-engine/covel/model"
+	"github.com/covel-engine/covel/model/providers"
+	"github.com/covel-engine/covel/model/scripted"
 )
 
 // fuzzed are the protocols in a fixed order.
@@ -62,6 +64,54 @@ func FuzzReplies(f *testing.F) {
 		for _, c := range result.ToolCalls {
 			if c.ID == "" || c.Name == "" {
 				t.Fatalf("call %+v", c)
+			}
+		}
+	})
+}
+
+// FuzzParseSlots gives llm.toml any text: it is refused with CONFIG_ERROR, or
+// its slots can be resolved.
+func FuzzParseSlots(f *testing.F) {
+	for _, seed := range []string{
+		slot("openai", "gpt-5.4"), threeSlots, pair("", ""), "[covel.a.b.c]\nx = 1\n", "[[covel]]\n", "covel.story.provider = \"openai\"\ncovel.story.model = \"m\"\n",
+		"[covel.\"a.b\"]\nprovider = \"scripted\"\nmodel = \"x\"\n", "[covel.story]\nprovider = {a = 1}\n", "\xff", "[covel.story]\nheaders = {a = [1]}\n",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		slots, err := model.ParseSlots("llm.toml", []byte(text))
+		if err != nil {
+			var typed *model.Error
+			if !errors.As(err, &typed) || typed.Code != model.CodeConfig {
+				t.Fatal(err)
+			}
+			return
+		}
+		g, err := model.NewGateway(model.Config{Adapters: providers.Adapters(""), Slots: slots})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range slots.Names() {
+			if target, err := g.Resolve(name); err != nil || target.Slot != name {
+				t.Fatalf("%q: %+v, %v", name, target, err)
+			}
+		}
+	})
+}
+
+// FuzzParseScript gives the script parser any text.
+func FuzzParseScript(f *testing.F) {
+	for _, seed := range []string{
+		"version: 1\nreplies:\n  - text: a\n", "version: 1\nreplies:\n  - when: {turn: 2}\n    error: {status: 429}\n", "version: [1]\n", "- a\n", "a: &x {b: *x}\n",
+		"version: 1\nreplies:\n  - toolCalls: [{name: roll, arguments: {a: {b: [1, null, \"c\"]}}}]\n",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if _, err := scripted.ParseScript("script.yaml", []byte(text)); err != nil {
+			var typed *model.Error
+			if !errors.As(err, &typed) || typed.Code != model.CodeConfig {
+				t.Fatal(err)
 			}
 		}
 	})

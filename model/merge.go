@@ -110,6 +110,8 @@ func (s *settings) addMetadata(free map[string]json.RawMessage) (options map[str
 // generationConfig is taken apart: its members have places of their own.
 func (s *settings) addField(key string, value json.RawMessage) error {
 	switch {
+	case !json.Valid(value):
+		return Configf("%s: %q is no JSON", key, cut(string(value), 60))
 	case key == "generationConfig" && s.protocol.dialect == geminiDialect:
 		var inner map[string]json.RawMessage
 		if json.Unmarshal(value, &inner) != nil {

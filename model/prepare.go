@@ -26,6 +26,9 @@ func (c *call) prepare(ctx context.Context, b *bound, fallback bool) (*Request, 
 	if b.slot.Tag != TagText && b.slot.Tag != "" {
 		return nil, Configf("slot %s: tag %s does not answer with text; call a slot of tag text", b.target.Slot, b.slot.Tag)
 	}
+	if err := checkTools(c.params.Tools, c.params.ResponseSchema); err != nil {
+		return nil, err
+	}
 	messages, err := c.messagesFor(ctx, b, fallback)
 	if err != nil {
 		return nil, err

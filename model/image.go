@@ -66,34 +66,6 @@ func sniffImage(encoded string) string {
 	return ""
 }
 
-// checkMessages refuses what no protocol can carry (spec 04 §2.1).
-func checkMessages(messages []Message) error {
-	for i := range messages {
-		m := &messages[i]
-		switch m.Role {
-		case RoleSystem, RoleDeveloper, RoleUser, RoleAssistant:
-		case RoleTool:
-			if m.ToolCallID == "" {
-				return Configf("messages[%d].toolCallId: missing; a tool message names the call it answers", i)
-			}
-		default:
-			return Configf("messages[%d].role: unknown role %q", i, string(m.Role))
-		}
-		for j, p := range m.Parts {
-			switch p.Type {
-			case "text":
-			case "image":
-				if _, err := ParseImage(p); err != nil {
-					return Configf("messages[%d].content[%d].%s", i, j, err.Message)
-				}
-			default:
-				return Configf("messages[%d].content[%d].type: unknown part type %q; use text or image", i, j, p.Type)
-			}
-		}
-	}
-	return nil
-}
-
 // resolveMedia gives copies of the messages in which media references carry
 // their bytes; messages without one are shared.
 func (g *Gateway) resolveMedia(ctx context.Context, messages []Message) ([]Message, error) {
