@@ -6,9 +6,6 @@ import (
 	"strings"
 )
 
-// families are the model families of spec 04 §10.3.
-var families = []string{"deepseek", "anthropic", "google", "xai", "qwen", "openai", "compatible"}
-
 // unsupportedFeatures are features that no text adapter offers.
 var unsupportedFeatures = []string{"web_search", "computer_use"}
 
@@ -100,67 +97,6 @@ func priced(p *Pricing, entry Model) *Pricing {
 	}
 	return &q
 }
-
-// familyWords gives the words by which an id or a provider name tells its
-// family, in the order of spec 04 §10.3.
-var familyWords = []struct {
-	family string
-	words  []string
-}{
-	{"deepseek", []string{"deepseek"}},
-	{"anthropic", []string{"claude", "anthropic"}},
-	{"google", []string{"gemini", "google/"}},
-	{"xai", []string{"grok", "xai/"}},
-	{"qwen", []string{"qwen", "alibaba/"}},
-	{"openai", []string{"gpt-", "o1", "o3", "o4", "openai/"}},
-}
-
-// prefixWords are family words that count only where a name starts: "o1" also
-// stands inside other names.
-var prefixWords = []string{"o1", "o3", "o4"}
-
-func familyOf(entry Model, provider, id string) string {
-	if entry.Family != "" {
-		return entry.Family
-	}
-	for _, name := range []string{strings.ToLower(id), strings.ToLower(provider)} {
-		for _, f := range familyWords {
-			if slices.ContainsFunc(f.words, func(w string) bool { return namesFamily(name, w) }) {
-				return f.family
-			}
-		}
-	}
-	switch provider { // provider names that stand for a family without its slash
-	case "google", "xai", "openai":
-		return provider
-	}
-	return "compatible"
-}
-
-func namesFamily(name, word string) bool {
-	if slices.Contains(prefixWords, word) {
-		return strings.HasPrefix(name, word) || strings.Contains(name, "/"+word)
-	}
-	return strings.Contains(name, word)
-}
-
-// ResponseReserve is the automatic output budget: 16,384, capped by the
-// model's limit and half its window (spec 04 §4.5).
-func ResponseReserve(contextWindow, maxOutputTokens int) int {
-	reserve := 16_384
-	if maxOutputTokens > 0 {
-		reserve = min(reserve, maxOutputTokens)
-	}
-	if contextWindow > 0 {
-		reserve = min(reserve, contextWindow/2)
-	}
-	return reserve
-}
-
-// UnknownWindow is the context window that counts where none is known.
-const UnknownWindow = 262_144
-
-func (b *bound) window() int { return firstNumber(b.model.ContextWindow, UnknownWindow) }
 
 func narrow(list []string, allowed ...string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return !slices.Contains(allowed, s) })
