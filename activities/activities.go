@@ -9,6 +9,7 @@ import (
 	"github.com/covel-engine/covel/plugin"
 	"github.com/covel-engine/covel/store"
 	"github.com/covel-engine/covel/stream"
+	"github.com/covel-engine/covel/tokens"
 	"github.com/covel-engine/covel/tool"
 	"github.com/covel-engine/covel/trace"
 	"github.com/covel-engine/covel/turn"
@@ -45,6 +46,7 @@ type Config struct {
 type Activities struct {
 	cfg        Config
 	contexts   *contextCache
+	estimators estimators
 	executions *executionCache
 	tools      *tool.Registry
 	trace      *trace.Recorder
@@ -87,6 +89,7 @@ func New(cfg Config) (*Activities, error) {
 	return &Activities{
 		cfg:        cfg,
 		contexts:   newContextCache(contextsKept),
+		estimators: estimators{byName: map[string]tokens.Estimator{}},
 		executions: newExecutionCache(executionsKept),
 		tools:      tools,
 		trace:      recorder,

@@ -2,16 +2,17 @@ package activities
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
+	"sync"
 	"time"
 
+	"github.com/covel-engine/covel/assembler"
 	"github.com/covel-engine/covel/model"
 	"github.com/covel-engine/covel/plugin"
 	"github.com/covel-engine/covel/store"
-	"github.com/covel-engine/covel/stream"
+	"github.com/covel-engine/covel/tokens"
 	"github.com/covel-engine/covel/tool"
 	"github.com/covel-engine/covel/trace"
 	"github.com/covel-engine/covel/turn"
@@ -35,6 +36,9 @@ type replyMeta struct {
 	CostMicroUSD int64      `json:"costMicro,omitempty"`
 	ClockMs      int64      `json:"clock,omitempty"`
 	DurationMs   int64      `json:"ms"`
+	// Ledger is what the budget has shortened in this run so far; later
+	// requests repeat it byte for byte (spec 01 §15.8).
+	Ledger *assembler.Ledger `json:"ledger,omitempty"`
 }
 
 // CallModel makes one model call of a run: it assembles the context when the
@@ -64,14 +68,14 @@ func (a *Activities) callModel(ctx context.Context, in turn.CallModelInput) (tur
 	if err != nil {
 		return turn.StepOutcome{}, err
 	}
-	added, err := a.transcript(ctx, in.Scope, in.RuntimeID, in.Length)
+	added, ledger, err := a.transcript(ctx, in.Scope, in.RuntimeID, in.Length)
 	if err != nil {
 		return turn.StepOutcome{}, err
 	}
 	set := a.toolSet(ex, rt)
 	if !done {
 		notes := a.notes(ex, in.Notes)
-		call := &modelCall{a: a, ex: ex, rt: rt, in: in, base: base, set: set}
+		call := &modelCall{a: a, ex: ex, rt: rt, in: in, base: base, set: set, ledger: ledger}
 		if reply, err = call.run(ctx, append(added, notes...)); err != nil {
 			return turn.StepOutcome{}, err
 		}
@@ -142,54 +146,34 @@ type modelCall struct {
 	in   turn.CallModelInput
 	base *runContext
 	set  tool.Set
+	// ledger gains what this call's request was shortened by.
+	ledger *assembler.Ledger
 }
 
 func (c *modelCall) run(ctx context.Context, added []model.Message) (replyEntry, error) {
-	params := c.params(added)
+	params, err := c.fit(ctx, c.params(added))
+	if err != nil {
+		return replyEntry{}, err
+	}
 	ctx, stop := c.a.watchAbort(ctx, c.in.Scope)
 	defer stop()
-	started := c.a.cfg.Now()
-	var first time.Time
-	var onDelta func(model.Delta)
-	var deltas *stream.Stream
-	if c.rt.Story() {
-		var err error
-		key := store.StreamKey{SessionID: c.in.SessionID, TurnID: c.in.TurnID, RuntimeID: c.in.RuntimeID}
-		if deltas, err = c.a.cfg.Streams.Open(ctx, key, attempt(ctx)); err != nil {
-			return replyEntry{}, err
-		}
-		onDelta = func(d model.Delta) {
-			if first.IsZero() {
-				first = c.a.cfg.Now()
-			}
-			// The stored reply is what counts; a listener that cannot be told gets
-			// the whole text with the outcome.
-			_ = deltas.Write(ctx, d)
-		}
-	}
-	result, err := c.a.cfg.Model.Call(ctx, c.base.Head.Slot, params, onDelta)
-	if deltas != nil {
-		end := deltas.Close
-		if err != nil {
-			end = deltas.Abandon // a later reset must not repeat the failed text
-		}
-		if closeErr := end(context.WithoutCancel(ctx)); closeErr != nil {
-			c.a.cfg.Log.Sugar().Warnw("story deltas were not stored", "session", c.in.SessionID, "turn", c.in.TurnID, "error", closeErr)
-		}
-	}
+	tries, err := c.attempts(params)
 	if err != nil {
-		if errors.Is(context.Cause(ctx), errAborted) {
-			return replyEntry{}, errAborted
-		}
+		return replyEntry{}, err
+	}
+	started := c.a.cfg.Now()
+	result, err := tries.run(ctx)
+	if err != nil {
 		return replyEntry{}, err
 	}
 	ended := c.a.cfg.Now()
-	if err := c.recordRequest(ctx, params, result); err != nil {
+	if err := c.recordRequest(ctx, tries.params, result); err != nil {
 		return replyEntry{}, err
 	}
 	clock := ended.Sub(started)
-	if !first.IsZero() {
-		clock = first.Sub(started)
+	if !tries.first.IsZero() {
+		// The clock stands still while a streamed reply arrives (spec 03 §11.1).
+		clock = tries.first.Sub(started)
 	}
 	return replyEntry{
 		Message: c.message(result),
@@ -199,8 +183,81 @@ func (c *modelCall) run(ctx context.Context, added []model.Message) (replyEntry,
 			CostMicroUSD: microUSD(result.CostUSD),
 			ClockMs:      clock.Milliseconds(),
 			DurationMs:   ended.Sub(started).Milliseconds(),
+			Ledger:       c.kept(),
 		},
 	}, nil
+}
+
+// kept is the ledger to keep with the reply, nil while it is empty.
+func (c *modelCall) kept() *assembler.Ledger {
+	if len(c.ledger.Elisions)+len(c.ledger.Digests) == 0 {
+		return nil
+	}
+	return c.ledger
+}
+
+// fit brings the exact request under the window of the slot it goes to
+// (spec 01 §15.5). A request that does not fit is context-overflow: nothing is
+// sent.
+func (c *modelCall) fit(ctx context.Context, params model.Params) (model.Params, error) {
+	target, err := c.a.cfg.Model.Resolve(c.base.Head.Slot)
+	if err != nil {
+		return params, err
+	}
+	estimator, err := c.a.estimator(target.Tokenizer)
+	if err != nil {
+		return params, err
+	}
+	window := target.ContextWindow
+	if window == 0 {
+		window = model.UnknownWindow
+	}
+	budget := assembler.Budget{
+		CurrentTurnUserMessages: c.base.Head.CurrentTurnUserMessages,
+		Emergency:               c.in.Finalizer,
+		Estimator:               estimator,
+		Lang:                    c.ex.lang,
+		Model:                   target.Model,
+		Provider:                target.Provider,
+		Reserve:                 model.ResponseReserve(window, target.MaxOutputTokens),
+		Runtime:                 c.rt.ID,
+		Slot:                    c.base.Head.Slot,
+		Texts:                   c.a.cfg.Texts,
+		Window:                  window,
+	}
+	fitted, report, err := budget.Fit(params, c.ledger)
+	if err != nil || !report.Traced() {
+		return fitted, err
+	}
+	return fitted, c.a.trace.Record(ctx, trace.Event{
+		Scope: c.in.Scope, Type: trace.ContextPruned, Key: fmt.Sprintf("%s/%d", c.in.RuntimeID, c.in.Step),
+		Payload: map[string]any{
+			"runtimeId": c.rt.ID, "pluginId": c.rt.PluginID, "prunedMessageCount": report.Pruned,
+			"truncatedToolResultCount": report.TruncatedResults, "truncatedSummaryCount": report.TruncatedSummaries,
+		},
+	})
+}
+
+// estimator gives the cached estimator of a slot's tokenizer.
+func (a *Activities) estimator(name string) (tokens.Estimator, error) {
+	a.estimators.mu.Lock()
+	defer a.estimators.mu.Unlock()
+	if e, ok := a.estimators.byName[name]; ok {
+		return e, nil
+	}
+	e, err := tokens.New(name)
+	if err != nil {
+		return nil, err
+	}
+	cached := tokens.NewCache(e, tokens.CacheConfig{})
+	a.estimators.byName[name] = cached
+	return cached, nil
+}
+
+// estimators are the estimators in use, one for each tokenizer.
+type estimators struct {
+	mu     sync.Mutex
+	byName map[string]tokens.Estimator
 }
 
 // message is the reply as the transcript keeps it. A reply cut at the output

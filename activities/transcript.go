@@ -5,30 +5,38 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/covel-engine/covel/assembler"
 	"github.com/covel-engine/covel/model"
 	"github.com/covel-engine/covel/store"
 	"github.com/covel-engine/covel/turn"
 )
 
-// transcript gives the messages of entries [1, length) of a run.
-func (a *Activities) transcript(ctx context.Context, scope turn.Scope, runtimeID string, length int) ([]model.Message, error) {
+// transcript gives the messages of entries [1, length) of a run, and the
+// budget's ledger as the last reply left it.
+func (a *Activities) transcript(ctx context.Context, scope turn.Scope, runtimeID string, length int) ([]model.Message, *assembler.Ledger, error) {
+	ledger := &assembler.Ledger{}
 	if length <= 1 {
-		return nil, nil
+		return nil, ledger, nil
 	}
 	entries, err := a.cfg.Store.Transcript(ctx, turn.RunID(scope.ExecutionID, runtimeID), 1, length)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(entries) != length-1 {
-		return nil, fmt.Errorf("transcript of %s has %d entries; %d are expected", runtimeID, len(entries)+1, length)
+		return nil, nil, fmt.Errorf("transcript of %s has %d entries; %d are expected", runtimeID, len(entries)+1, length)
 	}
 	messages := make([]model.Message, len(entries))
 	for i := range entries {
-		if err := json.Unmarshal(entries[i].Content, &messages[i]); err != nil {
-			return nil, fmt.Errorf("transcript entry %d of %s is unreadable: %w", i+1, runtimeID, err)
+		var entry replyEntry
+		if err := json.Unmarshal(entries[i].Content, &entry); err != nil {
+			return nil, nil, fmt.Errorf("transcript entry %d of %s is unreadable: %w", i+1, runtimeID, err)
+		}
+		messages[i] = entry.Message
+		if entry.Meta.Ledger != nil {
+			ledger = entry.Meta.Ledger
 		}
 	}
-	return messages, nil
+	return messages, ledger, nil
 }
 
 // entry reads one message of a run; ok is false when it is not stored yet.
