@@ -7,6 +7,10 @@ import (
 
 // Config says where packages come from.
 type Config struct {
+	// Beside is a set that was loaded before: its packages are taken over
+	// without reading them again, but for those of an id that is read now.
+	// Defaults to none.
+	Beside *Generation
 	// Bundled holds one directory per embedded package. Defaults to none.
 	Bundled fs.FS
 	// Handlers are the binary's Go handlers, looked up by go: references.

@@ -14,42 +14,53 @@ import (
 // crossCheck applies the rules that compare packages (spec 05 §4.2, §7). Only
 // packages without errors of their own take part as the other side.
 func (l *loader) crossCheck() {
+	var all []publisher
+	for _, p := range l.packages {
+		if p.manifest != nil && !p.report.Failed() {
+			all = append(all, publisher{manifest: p.manifest, p: p})
+		}
+	}
+	for _, m := range l.beside {
+		all = append(all, publisher{manifest: m})
+	}
 	published := map[string][]publisher{}
 	topics := map[string][]publisher{}
-	for _, p := range l.packages {
-		if p.manifest == nil || p.report.Failed() {
-			continue
+	for _, x := range all {
+		names := map[string]bool{}
+		for _, prov := range x.manifest.Provides {
+			names[prov.Contract] = true
 		}
-		seen := map[string]bool{}
-		for _, prov := range p.manifest.Provides {
-			seen[prov.Contract] = true
+		for c := range x.manifest.Contracts {
+			names[c] = true
 		}
-		for c := range p.manifest.Contracts {
-			seen[c] = true
-		}
-		for _, c := range sortedKeys(seen) {
-			if schema := p.manifest.Publishes(c); schema != nil {
-				published[c] = append(published[c], publisher{p: p, schema: schema, field: "contracts." + c})
+		for _, c := range sortedKeys(names) {
+			if x.schema = x.manifest.Publishes(c); x.schema != nil {
+				x.field = "contracts." + c
+				published[c] = append(published[c], x)
 			}
 		}
-		for i, e := range p.manifest.Contributes.Events {
-			topics[e.Topic] = append(topics[e.Topic], publisher{p: p, schema: e.Schema, field: fmt.Sprintf("contributes.events[%d].schema", i)})
+		for i, e := range x.manifest.Contributes.Events {
+			x.schema, x.field = e.Schema, fmt.Sprintf("contributes.events[%d].schema", i)
+			topics[e.Topic] = append(topics[e.Topic], x)
 		}
 	}
 	conflicts("contract", published)
 	conflicts("event topic", topics)
 	for _, p := range l.packages {
 		if p.manifest != nil {
-			p.resolveAccepts(l.packages)
+			p.resolveAccepts(all)
 			p.checkTopics(topics)
 		}
 	}
 }
 
+// publisher is one package with a schema that it publishes under a name. p is
+// nil for a package that was taken over.
 type publisher struct {
-	p      *pkg
-	schema json.RawMessage
-	field  string
+	manifest *Manifest
+	p        *pkg
+	schema   json.RawMessage
+	field    string
 }
 
 // conflicts reports packages that publish different schemas under one name: on
@@ -57,17 +68,17 @@ type publisher struct {
 func conflicts(what string, byName map[string][]publisher) {
 	for _, name := range sortedKeys(byName) {
 		list := byName[name]
-		anyUser := slices.ContainsFunc(list, func(x publisher) bool { return !x.p.dir.Embedded })
+		anyUser := slices.ContainsFunc(list, func(x publisher) bool { return x.manifest.User })
 		for _, x := range list {
-			if anyUser && x.p.dir.Embedded {
+			if x.p == nil || anyUser && !x.manifest.User {
 				continue
 			}
 			for _, y := range list {
-				if x.p == y.p || sameJSON(x.schema, y.schema) {
+				if x.manifest == y.manifest || sameJSON(x.schema, y.schema) {
 					continue
 				}
 				x.p.report.Add("contract-schema-conflict", x.p.root.Path, x.p.lineOf(x.field), x.field,
-					fmt.Sprintf("%s: %s %q has another schema in %s (%s) than in %s (%s)", x.field, what, name, y.p.id(), y.p.dir.Origin, x.p.id(), x.p.dir.Origin), "Publish the same schema in both, or use a new version number.")
+					fmt.Sprintf("%s: %s %q has another schema in %s (%s) than in %s (%s)", x.field, what, name, y.manifest.ID, y.manifest.Origin, x.manifest.ID, x.manifest.Origin), "Publish the same schema in both, or use a new version number.")
 				break
 			}
 		}
@@ -97,7 +108,7 @@ func (p *pkg) lineOf(field string) int {
 }
 
 // resolveAccepts binds accepts: contract:<x> to the published schema.
-func (p *pkg) resolveAccepts(all []*pkg) {
+func (p *pkg) resolveAccepts(all []publisher) {
 	for i, r := range p.manifest.Runtimes {
 		rf := p.runtimes[i]
 		p.resolveOutputSchema(r, rf, all)
@@ -127,7 +138,7 @@ func (p *pkg) resolveAccepts(all []*pkg) {
 }
 
 // resolveOutputSchema binds io.output.schema: contract:<x>.
-func (p *pkg) resolveOutputSchema(r *Runtime, rf runtimeFile, all []*pkg) {
+func (p *pkg) resolveOutputSchema(r *Runtime, rf runtimeFile, all []publisher) {
 	n := rf.node.Get("io").Get("output").Get("schema")
 	name, ok := strings.CutPrefix(n.Str(), "contract:")
 	if !ok || !shape.Contract.Match(name) {
@@ -154,12 +165,9 @@ func acceptsSchema(in Input) json.RawMessage {
 	return b.Bytes()
 }
 
-func publishedBy(all []*pkg, contract string) json.RawMessage {
-	for _, p := range all {
-		if p.manifest == nil || p.report.Failed() {
-			continue
-		}
-		if s := p.manifest.Publishes(contract); s != nil {
+func publishedBy(all []publisher, contract string) json.RawMessage {
+	for _, x := range all {
+		if s := x.manifest.Publishes(contract); s != nil {
 			return s
 		}
 	}

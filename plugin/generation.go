@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -17,6 +18,7 @@ type Generation struct {
 	runtimes map[string]*Runtime
 	handlers Handlers
 	schemas  map[string]*Schema // by their JSON text
+	digests  map[string]string  // content hash by package
 	broken   map[string]Broken
 }
 
@@ -40,36 +42,58 @@ func (g *Generation) Broken() []Broken {
 func newGeneration(l *loader) *Generation {
 	g := &Generation{
 		manifest: map[string]*Manifest{}, runtimes: map[string]*Runtime{}, handlers: l.cfg.Handlers,
-		schemas: map[string]*Schema{}, broken: map[string]Broken{},
+		schemas: map[string]*Schema{}, broken: map[string]Broken{}, digests: map[string]string{},
 	}
-	sum := sha256.New()
+	for _, m := range l.beside {
+		g.digests[m.ID] = l.cfg.Beside.digests[m.ID]
+		g.take(m)
+	}
 	for _, p := range l.packages {
 		if p.manifest == nil || p.report.Failed() {
 			g.broken[p.dir.Name] = Broken{ID: p.dir.Name, Origin: p.dir.Origin, Replaces: l.replaced[p.dir.Name]}
 			continue
 		}
-		g.manifest[p.id()] = p.manifest
-		for _, r := range p.manifest.Runtimes {
-			g.runtimes[r.ID] = r
-		}
-		for _, ns := range p.manifest.Contributes.Data {
-			g.keepSchema(ns.Schema)
-		}
 		for i, t := range p.manifest.Contributes.Tools {
 			p.manifest.Contributes.Tools[i] = g.defineTool(p.manifest, t)
-			g.keepSchema(p.manifest.Contributes.Tools[i].Input)
 		}
-		for _, e := range p.manifest.Contributes.Events {
-			g.keepSchema(e.Schema)
-		}
-		for _, c := range p.manifest.Contracts {
-			g.keepSchema(c)
-		}
-		fmt.Fprintf(sum, "%s\x00%s\x00", p.id(), p.digest)
+		g.digests[p.id()] = p.digest
+		g.take(p.manifest)
+	}
+	if l.cfg.Beside != nil {
+		g.schemas = maps.Clone(l.cfg.Beside.schemas)
+	}
+	for _, m := range g.manifest {
+		g.keepSchemas(m)
 	}
 	g.ids = sortedKeys(g.manifest)
+	sum := sha256.New()
+	for _, id := range g.ids {
+		fmt.Fprintf(sum, "%s\x00%s\x00", id, g.digests[id])
+	}
 	g.ID = hex.EncodeToString(sum.Sum(nil))[:16]
 	return g
+}
+
+func (g *Generation) take(m *Manifest) {
+	g.manifest[m.ID] = m
+	for _, r := range m.Runtimes {
+		g.runtimes[r.ID] = r
+	}
+}
+
+func (g *Generation) keepSchemas(m *Manifest) {
+	for _, ns := range m.Contributes.Data {
+		g.keepSchema(ns.Schema)
+	}
+	for _, t := range m.Contributes.Tools {
+		g.keepSchema(t.Input)
+	}
+	for _, e := range m.Contributes.Events {
+		g.keepSchema(e.Schema)
+	}
+	for _, c := range m.Contracts {
+		g.keepSchema(c)
+	}
 }
 
 // defineTool completes a tool that the entry registers with its definition.

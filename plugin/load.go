@@ -35,6 +35,7 @@ func Load(cfg Config) (*Generation, []Finding, error) {
 		l.packages = append(l.packages, l.loadPackage(d))
 	}
 	l.refuseDuplicates()
+	l.takeOver()
 	l.crossCheck()
 	gen := newGeneration(l)
 	for _, b := range gen.Broken() {
@@ -53,6 +54,8 @@ type loader struct {
 	host version
 	// replaced maps an embedded package's name to its origin.
 	replaced map[string]string
+	// beside are the packages that are taken over from an earlier set.
+	beside   []*Manifest
 	packages []*pkg
 }
 
@@ -172,6 +175,25 @@ func ChildDirs(dir string) ([]string, error) {
 func closeAll(dirs []*source.Dir) {
 	for _, d := range dirs {
 		_ = d.Close() // a directory handle that was only read from
+	}
+}
+
+// takeOver picks those packages of the earlier set that were not read now.
+func (l *loader) takeOver() {
+	if l.cfg.Beside == nil {
+		return
+	}
+	read := map[string]bool{}
+	for _, p := range l.packages {
+		read[p.dir.Name] = true
+		if p.manifest != nil {
+			read[p.id()] = true
+		}
+	}
+	for _, m := range l.cfg.Beside.Plugins() {
+		if !read[m.ID] {
+			l.beside = append(l.beside, m)
+		}
 	}
 }
 

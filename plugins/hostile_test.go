@@ -118,16 +118,18 @@ func TestChangedPackagesNeverPanic(t *testing.T) {
 		for range rapid.IntRange(1, 4).Draw(t, "changes") {
 			change(t, root)
 		}
+		id, _, _ := strings.Cut(touched, "/")
 		tree := fstest.MapFS{}
 		for p, f := range files {
-			tree[p] = f
+			if strings.HasPrefix(p, id+"/") {
+				tree[p] = f
+			}
 		}
 		tree[touched] = &fstest.MapFile{Data: []byte("---\n" + string(root.JSON()) + "\n---\n" + body)}
-		gen, _, err := plugin.Load(plugin.Config{Bundled: tree, Handlers: handlers, Strict: true})
+		gen, _, err := plugin.Load(plugin.Config{Beside: bundled, Bundled: tree, Handlers: handlers, Strict: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		id, _, _ := strings.Cut(touched, "/")
 		if _, ok := gen.Plugin("illustrator"); !ok && id != "illustrator" {
 			t.Fatal("a package that was not touched is gone")
 		}

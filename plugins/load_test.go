@@ -34,12 +34,24 @@ func userDir(t *testing.T, files map[string]string) string {
 	return dir
 }
 
+// bundled is the set without user packages; TestMain loads it.
+var bundled *plugin.Generation
+
+func TestMain(m *testing.M) {
+	var err error
+	if bundled, _, err = plugin.Load(plugin.Config{Bundled: plugins.FS(), Handlers: plugins.Handlers()}); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
+// load adds user packages to the bundled ones.
 func load(t *testing.T, files map[string]string) (*plugin.Generation, []plugin.Finding) {
 	t.Helper()
-	cfg := plugin.Config{Bundled: plugins.FS(), Handlers: plugins.Handlers()}
-	if files != nil {
-		cfg.UserDir = userDir(t, files)
+	if files == nil {
+		return bundled, nil
 	}
+	cfg := plugin.Config{Bundled: plugins.FS(), Handlers: plugins.Handlers(), UserDir: userDir(t, files)}
 	gen, findings, err := plugin.Load(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -187,6 +199,25 @@ func TestLoad(t *testing.T) {
 			t.Errorf("%s %s %s", a.ID, b.ID, c.ID)
 		}
 	})
+}
+
+func TestBeside(t *testing.T) {
+	t.Parallel()
+	files := join(narratorLike("narrator", ""), map[string]string{"bad/PLUGIN.md": "x", "guide/PLUGIN.md": "---\nid: guide\n---\n"})
+	whole, wholeFindings := load(t, files)
+	beside, findings, err := plugin.Load(plugin.Config{Beside: bundled, Handlers: plugins.Handlers(), UserDir: userDir(t, files)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if beside.ID != whole.ID || len(findings) != len(wholeFindings) || len(beside.Plugins()) != 10 {
+		t.Errorf("ids %s and %s, findings %v and %v", beside.ID, whole.ID, findings, wholeFindings)
+	}
+	if m, _ := beside.Plugin("narrator"); !m.User {
+		t.Error("the embedded narrator was taken over")
+	}
+	if _, ok := beside.Plugin("guide"); ok {
+		t.Error("the embedded guide stands in for a broken one")
+	}
 }
 
 func TestResolve(t *testing.T) {

@@ -140,11 +140,22 @@ func expect(t *testing.T, run func(dirs ...string) string, want []string, dirs .
 	}
 }
 
+// shared is the checker of all cases; TestMain makes it.
+var shared *check.Checker
+
+func TestMain(m *testing.M) {
+	var err error
+	if shared, err = check.New(); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
 func checkPlugins(t *testing.T) func(dirs ...string) string {
 	return func(dirs ...string) string {
 		t.Helper()
 		var out bytes.Buffer
-		if _, _, err := check.Plugin(&out, dirs...); err != nil {
+		if _, _, err := shared.Plugin(&out, dirs...); err != nil {
 			t.Fatal(err)
 		}
 		return out.String()
@@ -155,7 +166,7 @@ func checkWorlds(t *testing.T) func(dirs ...string) string {
 	return func(dirs ...string) string {
 		t.Helper()
 		var out bytes.Buffer
-		if _, _, err := check.World(&out, dirs...); err != nil {
+		if _, _, err := shared.World(&out, dirs...); err != nil {
 			t.Fatal(err)
 		}
 		return out.String()

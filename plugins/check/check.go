@@ -23,32 +23,57 @@ import (
 	"github.com/covel-engine/covel/plugin/source"
 	"github.com/covel-engine/covel/plugins"
 	"github.com/covel-engine/covel/world"
-	"github.com/covel-engine/covel/worlds"
 )
 
 // ErrUsage is a call without a directory.
 var ErrUsage = errors.New("name at least one package directory")
 
+// Checker holds the embedded packages, read once.
+type Checker struct {
+	embedded *plugin.Generation
+}
+
+// New reads the embedded packages.
+func New() (*Checker, error) {
+	gen, _, err := plugin.Load(plugin.Config{Bundled: plugins.FS(), Handlers: plugins.Handlers()})
+	if err != nil {
+		return nil, fmt.Errorf("load the embedded plugins: %w", err)
+	}
+	return &Checker{embedded: gen}, nil
+}
+
+// Plugin checks plugin packages with a new Checker.
+func Plugin(w io.Writer, dirs ...string) (errs, warnings int, err error) {
+	c, err := New()
+	if err != nil {
+		return 0, 0, err
+	}
+	return c.Plugin(w, dirs...)
+}
+
+// World checks world packs with a new Checker.
+func World(w io.Writer, dirs ...string) (errs, warnings int, err error) {
+	c, err := New()
+	if err != nil {
+		return 0, 0, err
+	}
+	return c.World(w, dirs...)
+}
+
 // Plugin checks plugin packages, each beside the embedded ones and standing in
 // for one of its id. Nothing is printed when err is not nil.
-func Plugin(w io.Writer, dirs ...string) (errs, warnings int, err error) {
+func (c *Checker) Plugin(w io.Writer, dirs ...string) (errs, warnings int, err error) {
 	return run(w, dirs, func(batch []string) ([]source.Finding, error) {
-		_, findings, err := plugin.Load(plugin.Config{
-			Bundled: plugins.FS(), Handlers: plugins.Handlers(), Packages: batch, Strict: true,
-		})
+		_, findings, err := plugin.Load(plugin.Config{Beside: c.embedded, Handlers: plugins.Handlers(), Packages: batch, Strict: true})
 		return findings, err
 	})
 }
 
 // World checks world packs like Plugin, their data against the embedded
 // plugins' schemas.
-func World(w io.Writer, dirs ...string) (errs, warnings int, err error) {
-	gen, _, err := plugin.Load(plugin.Config{Bundled: plugins.FS(), Handlers: plugins.Handlers()})
-	if err != nil {
-		return 0, 0, fmt.Errorf("load the embedded plugins: %w", err)
-	}
+func (c *Checker) World(w io.Writer, dirs ...string) (errs, warnings int, err error) {
 	return run(w, dirs, func(batch []string) ([]source.Finding, error) {
-		_, findings, err := world.Load(world.Config{Bundled: worlds.FS(), Packages: batch, Plugins: gen})
+		_, findings, err := world.Load(world.Config{Packages: batch, Plugins: c.embedded})
 		return findings, err
 	})
 }
