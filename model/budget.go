@@ -19,6 +19,11 @@ const (
 // Limits bound one logical call. Zero times and a nil MaxAttempts were not given. A Timeout or
 // Deadline is fixed unless an IdleTimeout comes along: then each event moves
 // the deadline to now + IdleTimeout, up to the ceiling.
+//
+// An agent's streamed call (spec 04 §7.2) gives its first-token limit as
+// Timeout, agent.loop.idleTimeoutMs as IdleTimeout, and the larger of 120 s and
+// the runtime's remaining time as Ceiling; one that is not streamed gives
+// callTimeoutMs as Timeout alone.
 type Limits struct {
 	Ceiling     time.Duration `json:"ceiling,omitempty"`
 	Deadline    time.Time     `json:"deadline,omitzero"`

@@ -2,6 +2,7 @@ package scripted
 
 import (
 	"encoding/json"
+	"regexp"
 	"testing"
 )
 
@@ -54,6 +55,9 @@ func TestHoldsWord(t *testing.T) {
 	}
 }
 
+// sentenceEnd ends a sentence: behind it comes a gap, a quote or nothing.
+var sentenceEnd = regexp.MustCompile(`[.!?](\s|$)|[。！？](”?$|[^”])`)
+
 // Each list of each language is there and each template has its place.
 func TestSentences(t *testing.T) {
 	t.Parallel()
@@ -65,6 +69,11 @@ func TestSentences(t *testing.T) {
 		for name, list := range map[string][]string{"openings": l.Openings, "results": l.Results, "scenes": l.Scenes, "closings": l.Closings} {
 			if len(list) < 5 {
 				t.Errorf("%s %s: %d sentences", language, name, len(list))
+			}
+			for _, sentence := range list {
+				if ends := len(sentenceEnd.FindAllString(sentence, -1)); ends != 1 {
+					t.Errorf("%s %s: %q ends %d times", language, name, sentence, ends)
+				}
 			}
 		}
 		for _, theme := range l.Themes {
