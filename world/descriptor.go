@@ -1,6 +1,7 @@
 package world
 
 import (
+	"errors"
 	"fmt"
 	"mime"
 	"path"
@@ -30,7 +31,11 @@ const (
 	contractDimensions = "world.dimensions@1"
 )
 
-const maxMedia = 20 << 20
+// Bounds of a pack's media, in bytes: one file, all files.
+const (
+	maxMedia    = 20 << 20
+	maxAllMedia = 100 << 20
+)
 
 // readSources reads the descriptor, or the files of the usual places.
 func (p *pack) readSources() {
@@ -227,10 +232,12 @@ func (p *pack) readSource(s Source, ref source.Ref) {
 
 func (p *pack) readMedia(s Source, ref source.Ref) bool {
 	bytes, err := p.dir.ReadMax(s.Path, maxMedia)
+	if p.mediaBytes += len(bytes); errors.Is(err, source.ErrTooLarge) || p.mediaBytes > maxAllMedia {
+		p.report.Add("file-too-large", s.Path, 0, ref.Field, fmt.Sprintf("%s makes the media too large: a file has at most %d bytes, all of a world %d", s.Path, maxMedia, maxAllMedia), "Use a smaller file.")
+		return false
+	}
 	if err != nil {
-		if _, ok := p.dir.Text(s.Path, ref, p.report); ok {
-			return true
-		}
+		p.dir.Text(s.Path, ref, p.report) // says why
 		return false
 	}
 	p.world.media[s.ID] = Media{SourceID: s.ID, Path: s.Path, Mime: mime.TypeByExtension(path.Ext(s.Path)), Bytes: bytes}

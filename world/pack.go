@@ -22,6 +22,7 @@ type pack struct {
 	root   *source.File
 	schema *CharacterSchema
 
+	mediaBytes int
 	characters []located
 	cards      []located
 	dimensions map[string]string // id -> file it stands in

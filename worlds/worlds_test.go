@@ -124,6 +124,11 @@ func TestLanternfall(t *testing.T) {
 				t.Errorf("%s is stored as a locale map: %s", d.Key, d.Value)
 			}
 		}
+		for _, name := range []string{"胆气", "位阶", "行当", "立誓", "生平", "随身物", "住处", "伤处"} {
+			if !strings.Contains(string(zh.Snapshot.CharacterSchema), `"name":"`+name+`"`) {
+				t.Errorf("attribute %s is not translated", name)
+			}
+		}
 		for _, s := range []string{zh.Snapshot.Name, zh.Snapshot.Summary, zh.Snapshot.Lore} {
 			wantHan(t, "snapshot", s)
 		}

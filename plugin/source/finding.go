@@ -31,12 +31,8 @@ type Finding struct {
 }
 
 // String gives the two lines that covel check prints.
-func (f Finding) String() string { return f.at(f.Path) }
-
-// At gives the two lines with another path in front.
-func (f Finding) At(path string) string { return f.at(path) }
-
-func (f Finding) at(path string) string {
+func (f Finding) String() string {
+	path := f.Path
 	if f.Line > 0 {
 		path = fmt.Sprintf("%s:%d", path, f.Line)
 	}

@@ -51,6 +51,8 @@ func TestWorldCases(t *testing.T) {
 		{id: "world", note: "no lore", files: pack{"world.yaml": worldYAML("")}, want: []string{"E file-missing WORLD.md"}},
 		{id: "world", note: "receiver's schema", files: source("a: {kind: yaml, path: data/a.yaml, to: \"contract:check.modifiers@1\", key: id}").and("data/a.yaml", "- {id: a, keys: [], modifier: 1}\n"), want: []string{"E invalid-value data/a.yaml:1 \"a\""}},
 		{id: "world", note: "setting", files: base("pluginSettings: {narrator: {narrativePerson: fourth}}\n"), want: []string{"E invalid-value world.yaml narrator narrativePerson fourth"}},
+		{id: "world", note: "large media", files: source("a: {kind: media, path: m.png, to: media}").and("m.png", strings.Repeat("x", 21<<20)), want: []string{"E file-too-large m.png"}},
+		{id: "world", note: "no media", files: source("a: {kind: media, path: m.png, to: media}"), want: []string{"E file-missing data/d.yaml m.png"}},
 		{id: "world", note: "path", files: base("worldData: ../d.yaml\n"), want: []string{"E path-escape world.yaml ../d.yaml"}},
 	}
 	for _, c := range cases {
