@@ -110,10 +110,10 @@ func (c *call) attempt(ctx context.Context, b *bound, req *Request) (_ *Result, 
 	untouched := req.untouched()
 	done := make(chan outcome, 1)
 	started := c.gateway.config.Clock.Now()
-	go func() {
+	go func(req *Request) { // its own variable: req names another request once the adapter is left behind
 		result, err := send(watched, c.gateway.config.Adapters[b.target.Protocol], req, emit)
 		done <- outcome{result, err}
-	}()
+	}(req)
 
 	var out outcome
 	select {
