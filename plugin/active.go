@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+
+	"github.com/covel-engine/covel/locale"
 )
 
 // Active is the view of a Generation that one session has: its active packages
@@ -200,13 +202,14 @@ func (a *Active) Extensions(point string) []Extension {
 }
 
 // StaticSegments gives the fixed segments of all active packages in the
-// instruction language lang, the exact variant of locale first (spec 05 §5.1).
-func (a *Active) StaticSegments(locale, lang string) []Segment {
+// instruction language lang, the exact variant of the session's locale first
+// (spec 05 §5.1).
+func (a *Active) StaticSegments(sessionLocale, lang string) []Segment {
 	var out []Segment
 	for _, m := range a.Plugins() {
 		for _, s := range m.Contributes.Prompt {
 			out = append(out, Segment{
-				ID: s.ID, Content: Localized(s.Content, locale, lang), Position: s.Position, Role: s.Role,
+				ID: s.ID, Content: Localized(s.Content, sessionLocale, lang), Position: s.Position, Role: s.Role,
 				Audience: json.RawMessage(`"self"`), Volatility: "stable", Provider: m.ID,
 			})
 		}
@@ -216,9 +219,9 @@ func (a *Active) StaticSegments(locale, lang string) []Segment {
 
 // Localized picks a text: the variant of the exact locale when it belongs to
 // the instruction language, then that language's, then English.
-func Localized(texts map[string]string, locale, lang string) string {
-	if lang == "zh" {
-		if t, ok := texts[locale]; ok && slices.Contains(variantNames, locale) {
+func Localized(texts map[string]string, sessionLocale, lang string) string {
+	if exact := locale.Canonical(sessionLocale); lang == "zh" && slices.Contains(variantNames, exact) {
+		if t, ok := texts[exact]; ok {
 			return t
 		}
 	}

@@ -174,6 +174,12 @@ func (r *Runtime) BodyFor(lang string) string {
 	return r.Body["en"]
 }
 
+// BodyIn gives the template for a session: the variant of its exact locale, else
+// that of the instruction language, else English (spec 05 §10).
+func (r *Runtime) BodyIn(sessionLocale, lang string) string {
+	return Localized(r.Body, sessionLocale, lang)
+}
+
 // Visibilities of a runtime's output.
 const (
 	VisibilityStory  = "story"

@@ -147,7 +147,7 @@ func TestSettingRefuses(t *testing.T) {
 func TestLocalized(t *testing.T) {
 	t.Parallel()
 	texts := map[string]string{"en": "E", "zh": "Z", "zh-CN": "ZC"}
-	for _, c := range [][3]string{{"zh-CN", "zh", "ZC"}, {"zh-Hans", "zh", "Z"}, {"zh-CN", "en", "E"}, {"fr", "zh", "Z"}, {"fr", "en", "E"}} {
+	for _, c := range [][3]string{{"zh-CN", "zh", "ZC"}, {"zh-Hans", "zh", "Z"}, {"zh_cn", "zh", "ZC"}, {"zh-CN", "en", "E"}, {"fr", "zh", "Z"}, {"fr", "en", "E"}} {
 		if got := Localized(texts, c[0], c[1]); got != c[2] {
 			t.Errorf("%v: %s", c, got)
 		}
