@@ -274,7 +274,8 @@ func (a *Activities) spec(active *plugin.Active, rt *plugin.Runtime) turn.Runtim
 	}
 	if rt.Agent == nil {
 		spec.TimeoutMs = rt.Function.TimeoutMs
-		spec.Remote = !rt.Function.Idempotent && (len(rt.HTTP) > 0 || rt.Function.Model != "")
+		spec.Remote = len(rt.HTTP) > 0 || rt.Function.Model != ""
+		spec.Once = spec.Remote && !rt.Function.Idempotent
 		return spec
 	}
 	agent := rt.Agent

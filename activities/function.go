@@ -26,6 +26,8 @@ type functionAnswer struct {
 // RunFunction runs a function runtime and journals its result. The handler's
 // answer is recorded before the activity returns; a repeat gives it again.
 func (a *Activities) RunFunction(ctx context.Context, in turn.FunctionInput) (turn.RuntimeFacts, error) {
+	stop := heartbeat(ctx)
+	defer stop()
 	facts, err := a.runFunction(ctx, in)
 	return facts, outcome(err)
 }
@@ -38,7 +40,7 @@ func (a *Activities) runFunction(ctx context.Context, in turn.FunctionInput) (tu
 	if r := ex.result(rt.ID); r != nil {
 		return factsOf(r), nil
 	}
-	answer, err := a.callFunction(ctx, ex, rt, in.Stage)
+	answer, err := a.callFunction(ctx, ex, rt, in)
 	if err != nil {
 		return turn.RuntimeFacts{}, err
 	}
@@ -49,16 +51,19 @@ func (a *Activities) runFunction(ctx context.Context, in turn.FunctionInput) (tu
 }
 
 // callFunction gives the handler's answer, recorded once.
-func (a *Activities) callFunction(ctx context.Context, ex *execution, rt *plugin.Runtime, stage string) (functionAnswer, error) {
+func (a *Activities) callFunction(ctx context.Context, ex *execution, rt *plugin.Runtime, in turn.FunctionInput) (functionAnswer, error) {
 	var answer functionAnswer
 	if ok, err := a.recorded(ctx, ex.scope, journalFunction, rt.ID, &answer); ok || err != nil {
 		return answer, err
+	}
+	if in.Lost {
+		return functionAnswer{Failed: turn.CodeHandlerError, Message: "the worker was lost while the function ran; its outcome is unknown and it was not repeated"}, nil
 	}
 	handler, ok := ex.gen.Function(rt.ID)
 	if !ok {
 		return answer, turn.Errorf("run function", "runtime_not_found", "function %q has no handler in this program", rt.ID)
 	}
-	inputs, err := a.bind(ctx, ex, rt, stage)
+	inputs, err := a.bind(ctx, ex, rt, in.Stage)
 	if err != nil {
 		return answer, err
 	}

@@ -34,6 +34,8 @@ type toolAnswer struct {
 // transcript. The answer is recorded with it; a repeat gives the recorded one,
 // so the same call never acts twice.
 func (a *Activities) RunTool(ctx context.Context, in turn.RunToolInput) (turn.ToolOutcome, error) {
+	stop := heartbeat(ctx)
+	defer stop()
 	answer, err := a.runTool(ctx, in)
 	return answer.Outcome, outcome(err)
 }

@@ -45,9 +45,11 @@ type RuntimeSpec struct {
 	PluginID string `json:"plugin,omitempty"` // empty: the same as ID
 	// Agent is nil for a function.
 	Agent *AgentSpec `json:"agent,omitempty"`
-	// Remote marks a function whose effects are not only proposals and that is
-	// not idempotent: one attempt, never repeated.
+	// Remote marks a function that reaches beyond the store, such as one that
+	// calls a model; Once one that is not idempotent besides: it has one attempt
+	// and is never repeated.
 	Remote    bool  `json:"remote,omitempty"`
+	Once      bool  `json:"once,omitempty"`
 	TimeoutMs int64 `json:"timeoutMs,omitempty"`
 }
 

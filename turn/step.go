@@ -167,6 +167,9 @@ type FunctionInput struct {
 	RuntimeID string `json:"r"`
 	Stage     string `json:"st,omitempty"`
 	Level     int    `json:"lv,omitempty"`
+	// Lost fails the runtime unless its answer is recorded: the worker that ran
+	// it was lost.
+	Lost bool `json:"lost,omitempty"`
 }
 
 // CommitFacts is CommitTurn's answer.

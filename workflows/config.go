@@ -18,7 +18,7 @@ type Config struct {
 	FinishTimeout time.Duration
 	// FunctionTimeout bounds a function whose manifest names no limit. Defaults to 60 s.
 	FunctionTimeout time.Duration
-	// ModelHeartbeat is how long a model call may be silent before its worker
+	// ModelHeartbeat is how long a remote call may be silent before its worker
 	// counts as lost. Defaults to 10 s.
 	ModelHeartbeat time.Duration
 	// ModelTimeout bounds one attempt of CallModel; the call's own budget is
@@ -74,16 +74,32 @@ func (w *Workflows) storeContext(ctx workflow.Context, attempt time.Duration, su
 	})
 }
 
-// onceContext runs a call that must not be repeated as a remote activity with
-// one attempt.
-func (w *Workflows) onceContext(ctx workflow.Context, limit time.Duration, summary string, world string) workflow.Context {
+// remoteContext runs a call with effects beyond the store as a remote activity.
+// With once it has one attempt; otherwise it is repeated when its worker is lost.
+func (w *Workflows) remoteContext(ctx workflow.Context, limit time.Duration, once bool, summary, world string) workflow.Context {
+	retry := &temporal.RetryPolicy{MaximumAttempts: 1}
+	if !once {
+		retry = lostWorkerRetry()
+	}
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		TaskQueue:           turn.QueueMain,
 		StartToCloseTimeout: limit,
+		HeartbeatTimeout:    w.cfg.ModelHeartbeat,
 		Summary:             summary,
 		Priority:            temporal.Priority{PriorityKey: priorityOther, FairnessKey: world},
-		RetryPolicy:         &temporal.RetryPolicy{MaximumAttempts: 1},
+		RetryPolicy:         retry,
 	})
+}
+
+// lostWorkerRetry repeats an activity whose own failures are not retryable: only
+// the loss of its worker leads to another attempt.
+func lostWorkerRetry() *temporal.RetryPolicy {
+	return &temporal.RetryPolicy{
+		InitialInterval:    100 * time.Millisecond,
+		BackoffCoefficient: 2,
+		MaximumInterval:    5 * time.Second,
+		MaximumAttempts:    20,
+	}
 }
 
 // modelContext runs a model call: repeated only when its worker is lost, since
@@ -99,12 +115,7 @@ func (w *Workflows) modelContext(ctx workflow.Context, story bool, summary, worl
 		HeartbeatTimeout:    w.cfg.ModelHeartbeat,
 		Summary:             summary,
 		Priority:            temporal.Priority{PriorityKey: priority, FairnessKey: world},
-		RetryPolicy: &temporal.RetryPolicy{
-			InitialInterval:    100 * time.Millisecond,
-			BackoffCoefficient: 2,
-			MaximumInterval:    5 * time.Second,
-			MaximumAttempts:    20,
-		},
+		RetryPolicy:         lostWorkerRetry(),
 	})
 }
 

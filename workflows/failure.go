@@ -41,3 +41,10 @@ func failTurn(err error) error {
 	code, message := failure(err)
 	return temporal.NewNonRetryableApplicationError(message, code, nil, string(turn.KindOf(code)))
 }
+
+// lostCall says that a remote call ended without an answer: its worker was lost
+// or its time ran out.
+func lostCall(err error) bool {
+	var timeout *temporal.TimeoutError
+	return errors.As(err, &timeout)
+}

@@ -108,11 +108,19 @@ func (r *runtimeRun) runFunction(ctx workflow.Context) error {
 	}
 	input := turn.FunctionInput{Scope: in.Scope, RuntimeID: r.spec.ID, Stage: in.Stage, Level: r.level}
 	summary := r.spec.ID + " · function"
-	if r.spec.Remote {
-		once := w.onceContext(ctx, limit+w.cfg.FinishTimeout, summary, in.World)
-		return workflow.ExecuteActivity(once, turn.ActivityRunFunction, input).Get(ctx, r.facts)
+	if !r.spec.Remote {
+		local := w.storeContext(ctx, limit+w.cfg.FinishTimeout, summary)
+		return workflow.ExecuteLocalActivity(local, turn.ActivityRunFunction, input).Get(ctx, r.facts)
 	}
-	local := w.storeContext(ctx, limit+w.cfg.FinishTimeout, summary)
+	remote := w.remoteContext(ctx, limit+w.cfg.FinishTimeout, r.spec.Once, summary, in.World)
+	err := workflow.ExecuteActivity(remote, turn.ActivityRunFunction, input).Get(ctx, r.facts)
+	if err == nil || ctx.Err() != nil || !lostCall(err) {
+		return err
+	}
+	// The worker was lost in mid-call. The runtime fails, not the turn, unless
+	// the answer had been recorded.
+	input.Lost = true
+	local := w.storeContext(ctx, w.cfg.FinishTimeout, summary)
 	return workflow.ExecuteLocalActivity(local, turn.ActivityRunFunction, input).Get(ctx, r.facts)
 }
 
@@ -212,9 +220,9 @@ func (r *runtimeRun) runTool(ctx workflow.Context, machine *agentloop.Machine, b
 		err := r.runToolHere(ctx, summary, input, &outcome)
 		return outcome, err
 	}
-	once := w.onceContext(ctx, w.cfg.ToolTimeout, summary, in.World)
+	once := w.remoteContext(ctx, w.cfg.ToolTimeout, true, summary, in.World)
 	err := workflow.ExecuteActivity(once, turn.ActivityRunTool, input).Get(ctx, &outcome)
-	if err == nil || ctx.Err() != nil {
+	if err == nil || ctx.Err() != nil || !lostCall(err) {
 		return outcome, err
 	}
 	// The worker was lost in mid-call: whether the call acted is unknown, and it
