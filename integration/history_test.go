@@ -2,7 +2,10 @@ package integration_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +18,7 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
 	"go.temporal.io/sdk/converter"
+	"google.golang.org/protobuf/encoding/protojson"
 )
 
 // The bars of the design: bytes of payloads in a turn's histories.
@@ -23,6 +27,8 @@ const (
 	toolCallBar  = 1 << 10
 	besidesBar   = 16 << 10
 )
+
+var record = flag.String("record", "", "directory to write the histories of TestHistoryBars to, for package worker's replay test")
 
 // weight is what one turn's histories carry.
 type weight struct {
@@ -46,11 +52,14 @@ func TestHistoryBars(t *testing.T) {
 	r := newRig(t)
 	r.worker("")
 	young := r.newSession("young")
-	r.play(young.ID, "young-1", "I look around")
+	opening := r.start(young.ID, "young-1", "I look around")
+	r.wait(opening)
+	r.record(t, opening)
 	h := r.start(young.ID, "young-2", "I light the lamp")
 	r.wait(h)
 	first := r.weigh(t, h)
 	first.check(t, "young session")
+	r.record(t, h)
 
 	old := r.newSession("old")
 	r.play(old.ID, "old-1", "I look around")
@@ -109,6 +118,21 @@ func (r *rig) histories(t *testing.T, h *client.Handle) [][]*historypb.HistoryEv
 		}
 	}
 	return all
+}
+
+// record writes a turn's histories where -record says, relative to the module.
+func (r *rig) record(t *testing.T, h *client.Handle) {
+	t.Helper()
+	if *record == "" {
+		return
+	}
+	dir := filepath.Join("..", *record)
+	must(t, os.MkdirAll(dir, 0o750))
+	for i, events := range r.histories(t, h) {
+		text, err := protojson.MarshalOptions{Indent: " "}.Marshal(&historypb.History{Events: events})
+		must(t, err)
+		writeFile(t, dir, fmt.Sprintf("%s-%d.json", h.TurnID, i), string(text)+"\n")
+	}
 }
 
 func (w *weight) add(t *testing.T, events []*historypb.HistoryEvent) {
