@@ -24,7 +24,11 @@ type bound struct {
 func (t *Table) bind(slot *Slot, b Binding) *bound {
 	s := *slot
 	if b.Provider != "" && b.Provider != s.Provider {
-		s.BaseURL, s.Protocol = "", ""
+		s.BaseURL, s.Protocol, s.Headers = "", "", nil
+	}
+	if b.Model != "" && b.Model != s.Model { // what the file says of its own model is not said of this one
+		s.ContextWindow, s.MaxOutputTokens, s.Pricing, s.Tokenizer = 0, nil, nil, ""
+		s.Input, s.Output, s.Features, s.CacheStrategy = nil, nil, nil, ""
 	}
 	s.Provider = first(b.Provider, s.Provider)
 	s.Model = first(b.Model, s.Model)

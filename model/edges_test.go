@@ -437,3 +437,66 @@ func TestAFallbackWithoutKeyKeepsTheCause(t *testing.T) {
 		t.Errorf("cause %v, %d records", e.Err, len(e.Records))
 	}
 }
+
+// A binding to another provider or model leaves behind what the file says of
+// its own.
+func TestBindings(t *testing.T) {
+	t.Parallel()
+	llm := slot("openai", "gpt-5.4", "contextWindow = 9000", `headers = {x-team = "blue"}`, "[covel.story.pricing]", "inputPerMToken = 1")
+	p := says(user("u"))
+	p.Bindings = map[string]model.Binding{"story": {Provider: "anthropic", Model: "claude-opus-4-8"}}
+	b := newBench(t, okReply[model.ProtocolAnthropic])
+	g := b.gateway(llm)
+	target, err := g.ResolveFor("story", p)
+	if err != nil || target.Protocol != model.ProtocolAnthropic || target.ContextWindow == 9000 || *target.Pricing.InputPerMToken == 1 {
+		t.Errorf("%+v, %v", target, err)
+	}
+	if _, err := g.Call(t.Context(), "story", p, nil); err != nil {
+		t.Fatal(err)
+	}
+	if h := b.last().Header; h.Get("X-Team") != "" || h.Get("X-Api-Key") != "key-of-anthropic" {
+		t.Errorf("%v", h)
+	}
+	if target, err := g.Resolve("story"); err != nil || target.Provider != "openai" || target.ContextWindow != 9000 {
+		t.Errorf("the binding leaked: %+v, %v", target, err)
+	}
+	p.Bindings["story"] = model.Binding{Protocol: "soap"}
+	_, err = g.Call(t.Context(), "story", p, nil)
+	fails(t, err, model.CodeConfig, "bindings.story.protocol", "soap")
+}
+
+// x-should-retry overrides the status, both ways.
+func TestShouldRetryHeader(t *testing.T) {
+	t.Parallel()
+	f := &fake{steps: []step{status(400, "x-should-retry", "true"), ok()}}
+	timed(t, f, says(user("u")), fine(t))
+	wantSends(t, f, 0, 500*ms)
+	f = &fake{steps: []step{status(503, "x-should-retry", "false")}}
+	timed(t, f, says(user("u")), failsWith(t, model.CodeProvider, 503))
+	wantSends(t, f, 0)
+}
+
+// A budget that several calls share counts all of their sends.
+func TestSharedBudget(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{steps: []step{status(500)}}
+		g, err := tryGateway(f, relay(model.ProtocolChat, "m"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		five := 5
+		p := says(user("u"))
+		if p.Budget, err = model.NewBudget(model.Limits{MaxAttempts: &five}, false, nil); err != nil {
+			t.Fatal(err)
+		}
+		_, err = g.Call(t.Context(), "story", p, nil)
+		failsWith(t, model.CodeProvider, 500)(nil, err)
+		_, err = g.Call(t.Context(), "story", p, nil)
+		e := fails(t, err, model.CodeBudgetExceeded)
+		var cause *model.Error
+		if len(f.at) != 5 || e.Detail("reason") != "attempts" || !errors.As(e.Err, &cause) || cause.StatusCode != 500 {
+			t.Errorf("%d sends, %+v", len(f.at), e)
+		}
+	})
+}

@@ -199,7 +199,7 @@ func (c *call) authorize(b *bound, req *Request) error {
 		return err
 	}
 	req.Key = key
-	if own || b.binding.KeyRef != "" && origin(b.slot.BaseURL) == origin(b.target.BaseURL) {
+	if own {
 		req.Headers = b.slot.Headers
 	}
 	return nil
