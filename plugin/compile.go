@@ -142,7 +142,7 @@ func compileSetting(n *source.Node) Setting {
 		Min: number(n.Get("min")), Max: number(n.Get("max")), Step: number(n.Get("step")),
 	}
 	for _, o := range items(n.Get("options")) {
-		s.Options = append(s.Options, SettingOption{Value: o.Get("value").Str(), Label: o.Get("label").Str()})
+		s.Options = append(s.Options, SettingOption{Value: o.Get("value").Str(), Label: o.Get("label").StrOr(o.Get("value").Str())})
 	}
 	return s
 }

@@ -129,7 +129,7 @@ func contributesShape() shape.Object {
 			{Name: "step", Is: shape.Num{}},
 			{Name: "options", Is: shape.ListOf{Min: 1, Of: shape.Object{
 				{Name: "value", Is: shape.Text{}, Required: true},
-				{Name: "label", Is: label, Required: true},
+				{Name: "label", Is: label, Doc: "Shown for the value; the value itself when left out."},
 			}}},
 		}}},
 		{Name: "data", Is: shape.MapOf{Key: shape.Namespace, Of: namespaceShape()}},

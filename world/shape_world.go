@@ -46,7 +46,7 @@ var attributeTypes = shape.Enum{"string", "number", "boolean", "enum", "array", 
 func characterSchemaShape() shape.Object {
 	return shape.Object{
 		{Name: "types", Is: shape.ListOf{Unique: true, Of: shape.Text{Pattern: shape.ID}}},
-		{Name: "attributes", Required: true, Is: shape.ListOf{Of: shape.Object{
+		{Name: "attributes", Is: shape.ListOf{Of: shape.Object{
 			{Name: "id", Is: shape.Text{Pattern: shape.AttributeID}, Required: true},
 			{Name: "name", Is: filledLabel, Required: true},
 			{Name: "type", Is: attributeTypes, Required: true},
