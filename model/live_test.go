@@ -113,3 +113,24 @@ func TestConcurrentCalls(t *testing.T) {
 	}
 	wait.Wait()
 }
+
+// One gateway carries calls of every protocol at once; for the race detector.
+func TestConcurrentProtocols(t *testing.T) {
+	t.Parallel()
+	for _, protocol := range fuzzed {
+		b := newBench(t, okReply[protocol])
+		g := b.gateway(relay(protocol, "m"))
+		var wait sync.WaitGroup
+		for range 16 {
+			wait.Go(func() {
+				if r, err := g.Call(t.Context(), "story", says(system("s"), user("u")), nil); err != nil || r.Text != "ok" {
+					t.Errorf("%s: %v, %+v", protocol, err, r)
+				}
+			})
+		}
+		wait.Wait()
+		if b.count() != 16 {
+			t.Errorf("%s: %d requests", protocol, b.count())
+		}
+	}
+}

@@ -3,17 +3,21 @@ package gemini
 import (
 	"context"
 	"net/http"
+	"sync"
 
 	"google.golang.org/genai"
 
 	"github.com/covel-engine/covel/model"
 )
 
-// Adapter is the adapter of google-generative-ai-v1. Its zero value is ready.
-type Adapter struct{}
+// Adapter is the adapter of google-generative-ai-v1. Its zero value is ready;
+// it must not be copied.
+type Adapter struct {
+	clients sync.Map // *http.Client → *genai.Client
+}
 
 // Send makes one call; it implements model.Adapter.
-func (Adapter) Send(ctx context.Context, req *model.Request, emit func(model.Event)) (*model.Result, error) {
+func (a *Adapter) Send(ctx context.Context, req *model.Request, emit func(model.Event)) (*model.Result, error) {
 	path, bad := model.GeminiModelPath(req.Target.Model)
 	if bad != nil {
 		return nil, bad
@@ -22,7 +26,7 @@ func (Adapter) Send(ctx context.Context, req *model.Request, emit func(model.Eve
 	if err != nil {
 		return nil, err
 	}
-	client, err := newClient(ctx, req)
+	client, err := a.client(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -55,13 +59,23 @@ func (Adapter) Send(ctx context.Context, req *model.Request, emit func(model.Eve
 	return reply.settle()
 }
 
-// newClient gives the library over the request's transport chain, without its
-// retries. The key it is given is not sent; layer 1 sends the real one.
-func newClient(ctx context.Context, req *model.Request) (*genai.Client, error) {
-	return genai.NewClient(ctx, &genai.ClientConfig{
+// client gives the library over the request's transport chain, without its
+// retries. One is kept for each chain: making one reads the environment, and
+// logs what it thinks of two keys. The key it is given is not sent; layer 1
+// sends the real one.
+func (a *Adapter) client(ctx context.Context, req *model.Request) (*genai.Client, error) {
+	if kept, ok := a.clients.Load(req.HTTP); ok {
+		return kept.(*genai.Client), nil //nolint:forcetypeassert // nothing else is stored
+	}
+	client, err := genai.NewClient(ctx, &genai.ClientConfig{
 		APIKey: "covel", Backend: genai.BackendGeminiAPI, HTTPClient: req.HTTP,
 		HTTPOptions: genai.HTTPOptions{BaseURL: req.Target.BaseURL},
 	})
+	if err != nil {
+		return nil, err
+	}
+	a.clients.Store(req.HTTP, client)
+	return client, nil
 }
 
 func auth(req *model.Request) http.Header {

@@ -93,7 +93,7 @@ func Adapters(dir string) map[string]model.Adapter {
 	return map[string]model.Adapter{
 		model.ProtocolAnthropic: anthropic.Adapter{},
 		model.ProtocolChat:      openai.Chat{},
-		model.ProtocolGemini:    gemini.Adapter{},
+		model.ProtocolGemini:    &gemini.Adapter{},
 		model.ProtocolResponses: openai.Responses{},
 		model.ProtocolScripted:  scripted.New(scripted.Config{Dir: dir}),
 	}
