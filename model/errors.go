@@ -17,16 +17,16 @@ const (
 
 // Error is a failed model call (spec 04 §2.4).
 type Error struct {
-	Code       string
-	Message    string
-	Provider   string
-	Model      string
-	Retriable  bool
-	StatusCode int
-	Details    map[string]json.RawMessage
-	Err        error
+	Code       string                     `json:"code"`
+	Message    string                     `json:"message"`
+	Provider   string                     `json:"provider,omitempty"`
+	Model      string                     `json:"model,omitempty"`
+	Retriable  bool                       `json:"retriable"`
+	StatusCode int                        `json:"statusCode,omitempty"`
+	Details    map[string]json.RawMessage `json:"details,omitempty"`
+	Err        error                      `json:"-"` // the cause
 	// Records has one entry a target that was tried (spec 04 §18).
-	Records []RequestRecord
+	Records []RequestRecord `json:"-"`
 }
 
 // Error gives the message.
