@@ -14,6 +14,7 @@ import (
 	"github.com/covel-engine/covel/trace"
 	"github.com/covel-engine/covel/turn"
 	"github.com/covel-engine/covel/world"
+	lru "github.com/hashicorp/golang-lru/v2"
 	"go.uber.org/zap"
 )
 
@@ -44,10 +45,11 @@ type Config struct {
 
 // Activities are the side effects of turns. Safe for concurrent use.
 type Activities struct {
-	cfg        Config
-	contexts   *contextCache
+	cfg Config
+	// contexts are the runtimes' latest contexts by session and runtime.
+	contexts   *lru.Cache[string, *keptContext]
 	estimators estimators
-	executions *executionCache
+	executions *lru.Cache[string, *execution]
 	tools      *tool.Registry
 	trace      *trace.Recorder
 }
@@ -88,9 +90,9 @@ func New(cfg Config) (*Activities, error) {
 	}
 	return &Activities{
 		cfg:        cfg,
-		contexts:   newContextCache(contextsKept),
+		contexts:   newCache[*keptContext](contextsKept),
 		estimators: estimators{byName: map[string]tokens.Estimator{}},
-		executions: newExecutionCache(executionsKept),
+		executions: newCache[*execution](executionsKept),
 		tools:      tools,
 		trace:      recorder,
 	}, nil

@@ -202,6 +202,6 @@ func (a *Activities) FinishTurn(ctx context.Context, scope turn.Scope) error {
 			return outcome(err)
 		}
 	}
-	a.executions.drop(scope.ExecutionID)
+	a.executions.Remove(scope.ExecutionID)
 	return nil
 }

@@ -64,18 +64,13 @@ type keptContext struct {
 	hashes []string
 }
 
-// contextCache remembers each runtime's latest context by session and runtime.
-type contextCache = lru[string, *keptContext]
-
-func newContextCache(limit int) *contextCache { return newLRU[string, *keptContext](limit) }
-
 func contextKey(sessionID, runtimeID string) string { return sessionID + "\x00" + runtimeID }
 
 // putContext stores a run's entry 0 once and gives the stored context: a
 // repeated activity gets what the first attempt stored.
 func (a *Activities) putContext(ctx context.Context, scope turn.Scope, runtimeID string, c *runContext) (*runContext, error) {
 	runID := turn.RunID(scope.ExecutionID, runtimeID)
-	base, known := a.contexts.get(contextKey(scope.SessionID, runtimeID))
+	base, known := a.contexts.Get(contextKey(scope.SessionID, runtimeID))
 	if known && base.runID == runID {
 		return base.ctx, nil
 	}
@@ -114,14 +109,14 @@ func (a *Activities) putContext(ctx context.Context, scope turn.Scope, runtimeID
 	if !fresh {
 		return a.readContext(ctx, stored.Content)
 	}
-	a.contexts.put(contextKey(scope.SessionID, runtimeID), kept)
+	a.contexts.Add(contextKey(scope.SessionID, runtimeID), kept)
 	return c, nil
 }
 
 // context gives a run's stored entry 0, nil when there is none yet.
 func (a *Activities) context(ctx context.Context, scope turn.Scope, runtimeID string) (*runContext, error) {
 	runID := turn.RunID(scope.ExecutionID, runtimeID)
-	if kept, ok := a.contexts.get(contextKey(scope.SessionID, runtimeID)); ok && kept.runID == runID {
+	if kept, ok := a.contexts.Get(contextKey(scope.SessionID, runtimeID)); ok && kept.runID == runID {
 		return kept.ctx, nil
 	}
 	entries, err := a.cfg.Store.Transcript(ctx, runID, 0, 1)

@@ -61,13 +61,9 @@ type execution struct {
 	raw      rawOnce
 }
 
-type executionCache = lru[string, *execution]
-
-func newExecutionCache(limit int) *executionCache { return newLRU[string, *execution](limit) }
-
 // execution gives a running execution, from memory or from the store.
 func (a *Activities) execution(ctx context.Context, scope turn.Scope) (*execution, error) {
-	if ex, ok := a.executions.get(scope.ExecutionID); ok {
+	if ex, ok := a.executions.Get(scope.ExecutionID); ok {
 		return ex, nil
 	}
 	var f frozen
@@ -131,7 +127,7 @@ func (a *Activities) open(ctx context.Context, scope turn.Scope, f frozen) (*exe
 	if err := a.readChain(ctx, ex); err != nil {
 		return nil, err
 	}
-	a.executions.put(scope.ExecutionID, ex)
+	a.executions.Add(scope.ExecutionID, ex)
 	return ex, nil
 }
 

@@ -40,10 +40,6 @@ func outcome(err error) error {
 	return err
 }
 
-// lost says whether an error means that this execution no longer owns its
-// session.
-func lost(err error) bool { return errors.Is(err, store.ErrSessionLost) }
-
 // write runs a store section of an execution: session lock first, then the
 // fence, then fn (spec 02 §15).
 func (a *Activities) write(ctx context.Context, scope turn.Scope, fn func(ctx context.Context, tx store.Tx) error) error {

@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"encoding/json"
+	"maps"
 
 	"github.com/covel-engine/covel/schedule"
 	"github.com/covel-engine/covel/store"
@@ -69,9 +70,7 @@ func (a *Activities) nextDepth(ctx context.Context, ex *execution, depth int) (c
 func (ex *execution) activate(events map[string]turn.Event) {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
-	for id, event := range events {
-		ex.events[id] = event
-	}
+	maps.Copy(ex.events, events)
 }
 
 // readChain restores the events of planned depths on a worker that did not

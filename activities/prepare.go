@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"encoding/json"
+	"maps"
 
 	"github.com/covel-engine/covel/plugin"
 	"github.com/covel-engine/covel/schedule"
@@ -73,12 +74,7 @@ func (a *Activities) gates(ctx context.Context, ex *execution, rt *plugin.Runtim
 	answer, err := a.askGuard(ctx, ex, rt, guard, bound)
 	switch {
 	case err != nil:
-		r := a.newResult(ex, rt, in.Stage, in.Level)
-		r.Status = turn.RuntimeFailed
-		r.Error = &turn.OutcomeError{
-			Kind: turn.KindOf(turn.CodeHandlerError), Code: turn.CodeHandlerError, Message: clip("guard: " + err.Error()),
-		}
-		return r, nil
+		return a.failedGuard(ex, rt, in, err), nil //nolint:nilerr // a guard's failure is its runtime's result
 	case answer.Skip:
 		r := skip("guard", schedule.SkippedByGuard)
 		r.Output, r.CanonicalValue = answer.Value, answer.Value
@@ -86,6 +82,13 @@ func (a *Activities) gates(ctx context.Context, ex *execution, rt *plugin.Runtim
 	default:
 		return nil, nil
 	}
+}
+
+// failedGuard fails the runtime whose guard failed or timed out.
+func (a *Activities) failedGuard(ex *execution, rt *plugin.Runtime, in turn.PrepareInput, err error) *turn.RuntimeResult {
+	r := a.newResult(ex, rt, in.Stage, in.Level)
+	failResult(r, turn.CodeHandlerError, "guard: "+err.Error())
+	return r
 }
 
 // askGuard runs a guard once; a repeat gets the recorded answer.
@@ -139,9 +142,7 @@ func scheduleResults(ex *execution, runtimes []schedule.Runtime) []schedule.Resu
 // setupNow is the session's setup map with what completed in this execution.
 func (a *Activities) setupNow(ex *execution, runtimes []schedule.Runtime) schedule.SetupMap {
 	now := schedule.SetupMap{}
-	for id, entry := range ex.session.SetupRuntimes {
-		now[id] = entry
-	}
+	maps.Copy(now, ex.session.SetupRuntimes)
 	for _, rt := range runtimes {
 		if !rt.Setup() {
 			continue

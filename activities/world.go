@@ -86,7 +86,8 @@ func (w *worldView) publish() error {
 		}
 		b = append(append(append(b, key...), ':'), value...)
 	}
-	w.public = append(b, '}')
+	b = append(b, '}')
+	w.public = b
 	return nil
 }
 

@@ -22,20 +22,23 @@ func main() {
 	binary := flag.String("covel", "", "covel binary for the server (default: build it)")
 	profile := flag.String("cpuprofile", "", "write a CPU profile of the worker to this file")
 	flag.Parse()
-	if *profile != "" {
-		stopProfile, err := startProfile(*profile)
-		if err != nil {
-			fmt.Fprintln(os.Stderr, "bench:", err)
-			os.Exit(1)
-		}
-		defer stopProfile()
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, *binary, *turns, *load, *messages); err != nil {
+	if err := measure(*binary, *profile, *turns, *load, *messages); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
+}
+
+func measure(binary, profile string, turns, load, messages int) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if profile != "" {
+		stopProfile, err := startProfile(profile)
+		if err != nil {
+			return err
+		}
+		defer stopProfile()
+	}
+	return run(ctx, binary, turns, load, messages)
 }
 
 func run(ctx context.Context, binary string, turns, load, messages int) error {

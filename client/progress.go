@@ -13,11 +13,10 @@ func (h *Handle) Progress(ctx context.Context) (turn.Progress, error) {
 	if err != nil || whole.Stage == "" {
 		return whole, err
 	}
-	stage, err := h.c.progress(ctx, turn.StageWorkflowID(h.SessionID, h.TurnID, whole.Stage), "")
-	if err != nil {
-		return whole, nil // between two stages there is no child to ask
+	// Between two stages there is no child to ask.
+	if stage, err := h.c.progress(ctx, turn.StageWorkflowID(h.SessionID, h.storyTurn, whole.Stage), ""); err == nil {
+		whole.Runtimes = append(whole.Runtimes, stage.Runtimes...)
 	}
-	whole.Runtimes = append(whole.Runtimes, stage.Runtimes...)
 	return whole, nil
 }
 

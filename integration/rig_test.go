@@ -1,7 +1,6 @@
 package integration_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"os"
@@ -184,13 +183,4 @@ func writeFile(t *testing.T, dir, name, text string) string {
 	path := filepath.Join(dir, name)
 	must(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
-}
-
-func compact(t *testing.T, v any) string {
-	t.Helper()
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	must(t, enc.Encode(v))
-	return strings.TrimSpace(b.String())
 }

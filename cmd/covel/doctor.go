@@ -75,7 +75,7 @@ func examine(ctx context.Context, set *settings) []finding {
 	for _, notice := range e.notices {
 		findings = append(findings, finding{Check: "plugins, worlds", Status: "warn", Detail: notice, Fix: "run `covel check`"})
 	}
-	if add("data directory", e.openData(ctx, set, engineOptions{}), e.dataDetail(set), "use another --data, or make it writable") {
+	if add("data directory", e.openData(set, engineOptions{}), e.dataDetail(set), "use another --data, or make it writable") {
 		database(ctx, set, e, add)
 		checkTemporal(ctx, set, e, add, &findings)
 	}

@@ -70,7 +70,7 @@ func openEngine(ctx context.Context, set *settings, o engineOptions) (e *engine,
 	if err := e.loadContent(set); err != nil {
 		return e, err
 	}
-	if err := e.openData(ctx, set, o); err != nil {
+	if err := e.openData(set, o); err != nil {
 		return e, err
 	}
 	if !o.noStore {
@@ -116,7 +116,7 @@ func (e *engine) loadContent(set *settings) error {
 
 // openData takes the data directory for this process, or finds the engine that
 // owns it.
-func (e *engine) openData(ctx context.Context, set *settings, o engineOptions) error {
+func (e *engine) openData(set *settings, o engineOptions) error {
 	if o.memory || (!set.embedded() && set.postgres()) {
 		return nil
 	}

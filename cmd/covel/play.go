@@ -65,7 +65,7 @@ func runPlay(ctx context.Context, c *console, set *settings, o playOptions) erro
 		return err
 	}
 	if !c.json {
-		greet(c, e, game, created)
+		greet(c, game, created)
 	}
 	if len(o.say) > 0 {
 		return playLines(ctx, c, e.client, game, o.say)
@@ -101,7 +101,7 @@ func chooseGame(ctx context.Context, e *engine, o playOptions) (s session.Sessio
 // defaultWorld is what `covel play` plays when no world is named.
 const defaultWorld = "lanternfall"
 
-func greet(c *console, e *engine, s session.Session, created bool) {
+func greet(c *console, s session.Session, created bool) {
 	if created {
 		fmt.Fprintf(c.err, "A new game of %s (%s).\n", s.WorldID, s.ID)
 		return
