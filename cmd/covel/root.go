@@ -40,6 +40,7 @@ func newRoot(c *console) *cobra.Command {
 		newSession(c, set),
 		newTurn(c, set),
 		newDoctor(c, set),
+		newPrompt(c, set),
 		newWorld(c, set),
 		newPlugin(c, set),
 	)
