@@ -220,6 +220,26 @@ func TestOverlays(t *testing.T) {
 	}
 }
 
+func TestOverlayLists(t *testing.T) {
+	t.Parallel()
+	w := load(t, map[string]string{
+		"world.yaml":   manifest + "worldData: d.yaml\n",
+		"d.yaml":       "schemaVersion: 1\nsources:\n  a: {kind: yaml, path: a.yaml, to: world:metadata.a, localeArrayKeys: {rooms: code}}\n  b: {kind: yaml, path: b.yaml, to: world:metadata.b, localeArrayKeys: [code]}\n",
+		"a.yaml":       "rooms:\n  - {code: x, text: X}\n  - {code: y, text: Y}\nlist:\n  - {id: one, text: One, n: 1}\n  - {id: two, text: Two}\nplain: [{text: A}, {text: B}]\n",
+		"a.zh-CN.yaml": "rooms:\n  - {code: y, text: 乙}\nlist:\n  two: {text: 二}\n  one: {text: 一, n: 9}\nplain: [{text: 甲}, {text: 乙}]\n",
+		"b.yaml":       "- {code: x, text: X}\n- {code: y, text: Y}\n",
+		"b.zh-CN.yaml": "- {code: y, text: 乙}\n",
+	})
+	seed, err := w.Instantiate(world.Options{Locale: "zh-CN"})
+	want := `{"a":{"rooms":[{"code":"x","text":"X"},{"code":"y","text":"乙"}],"list":[{"id":"one","text":"一","n":1},{"id":"two","text":"二"}],"plain":[{"text":"甲"},{"text":"乙"}]},"b":[{"code":"x","text":"X"},{"code":"y","text":"乙"}]}`
+	if err != nil || string(seed.Snapshot.Metadata) != want {
+		t.Errorf("%s %v", seed.Snapshot.Metadata, err)
+	}
+	if got := world.SplitLore("a\n<!-- narrator-only -->\nb"); got.Model != "a\nb" || got.Player != "a" {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestAnyKeyMatches(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
