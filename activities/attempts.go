@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -71,7 +72,7 @@ func (a *attempts) run(ctx context.Context) (*model.Result, error) {
 		case next.Retry:
 			state.Number++
 			hint := agentloop.RetryHint(state.Number, a.call.a.cfg.Texts.Get(a.call.ex.lang, "T15", nil))
-			a.params.Messages = append(a.params.Messages[:len(a.params.Messages):len(a.params.Messages)], model.Message{Role: model.RoleSystem, Content: hint})
+			a.params.Messages = append(slices.Clip(a.params.Messages), model.Message{Role: model.RoleSystem, Content: hint})
 		default:
 			return nil, failure
 		}

@@ -45,11 +45,12 @@ func envelopeOf(text string) (ordered.Value, bool) {
 func (f *fitting) digestHeader() string { return f.Texts.Get(f.Lang, "T12", nil) }
 
 func (f *fitting) digestText(groups []int) string {
-	text := f.digestHeader()
+	var text strings.Builder
+	text.WriteString(f.digestHeader())
 	for _, g := range groups {
-		text += f.digestLines(g)
+		text.WriteString(f.digestLines(g))
 	}
-	return text
+	return text.String()
 }
 
 // digestLines writes a group's calls, one line each, from the original records

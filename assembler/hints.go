@@ -64,6 +64,7 @@ func (b Budget) Fit(p model.Params, ledger *Ledger) (model.Params, Report, error
 	if system != "" {
 		messages = append(messages, model.Message{Role: model.RoleSystem, Content: system})
 	}
-	p.Messages, p.MaxOutputTokens = append(messages, req.Messages...), b.Reserve
+	messages = append(messages, req.Messages...)
+	p.Messages, p.MaxOutputTokens = messages, b.Reserve
 	return p, report, nil
 }

@@ -1,6 +1,7 @@
 package assembler
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/covel-engine/covel/locale"
@@ -84,11 +85,8 @@ func completionTexts(r Runtime) []string {
 func completingTool(texts *locale.Texts, lang locale.Lang, r Runtime) string {
 	var names []string
 	for _, after := range r.AfterTools {
-		for _, known := range r.Tools {
-			if after == known {
-				names = append(names, "`"+after+"`")
-				break
-			}
+		if slices.Contains(r.Tools, after) {
+			names = append(names, "`"+after+"`")
 		}
 	}
 	id := "T03.tool.several"

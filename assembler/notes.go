@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -199,9 +200,7 @@ func presentCards(cards []Card, characters []session.Character) []Card {
 
 func noteNames(cards []Card, o NotesOptions) map[string]string {
 	names := map[string]string{}
-	for id, name := range o.Names {
-		names[id] = name
-	}
+	maps.Copy(names, o.Names)
 	for _, c := range cards {
 		names[c.ID], names["npc-"+c.ID] = c.Name, c.Name
 	}

@@ -33,7 +33,7 @@ func stripAfter(text string, keep int) []byte {
 	last := Sentinel[len(Sentinel)-1]
 	out := make([]byte, 0, len(text))
 	floor := 0 // bytes before floor are kept sentinels and what stands before them
-	for i := 0; i < len(text); i++ {
+	for i := range len(text) {
 		out = append(out, text[i])
 		if text[i] != last || len(out)-floor < len(Sentinel) || string(out[len(out)-len(Sentinel):]) != Sentinel {
 			continue

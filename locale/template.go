@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 )
 
@@ -55,12 +56,9 @@ func (l *Loader) Load(name, tag string) (string, error) {
 func Candidates(name, tag string) []string {
 	var paths []string
 	add := func(path string) {
-		for _, p := range paths {
-			if p == path {
-				return
-			}
+		if !slices.Contains(paths, path) {
+			paths = append(paths, path)
 		}
-		paths = append(paths, path)
 	}
 	if fam, ok := familyOf(tag); ok {
 		add(name + "." + Canonical(tag) + ".md")

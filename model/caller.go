@@ -1,6 +1,9 @@
 package model
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // Caller is the gateway as its users see it: one logical call on one slot,
 // with the slot's fallback chain, retries and budget behind it (spec 04 §6).
@@ -30,12 +33,7 @@ type Target struct {
 
 // AcceptsImages says whether the target is known to accept images.
 func (t Target) AcceptsImages() bool {
-	for _, m := range t.Input {
-		if m == "image" {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(t.Input, "image")
 }
 
 // Pricing is USD per million tokens (spec 04 §3.2); nil members are unknown.

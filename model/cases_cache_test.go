@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -94,7 +95,7 @@ var cacheCases = cases{
 		if len(s) != 3 || !strings.HasSuffix(s[0], "*") || strings.HasSuffix(s[1], "*") || !strings.HasSuffix(s[2], "*") {
 			t.Errorf("system %q", s)
 		}
-		if strings.ContainsRune(string(b.last().Body), '\uE000') || contains(b.last().Body, `\ue000`) {
+		if bytes.ContainsRune(b.last().Body, '\uE000') || contains(b.last().Body, `\ue000`) {
 			t.Error("a sentinel is sent")
 		}
 	},

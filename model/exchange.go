@@ -85,7 +85,7 @@ func (r *Request) StreamFault(payload []byte) *Error {
 		Error json.RawMessage `json:"error"`
 	}
 	if json.Unmarshal(payload, &p) != nil || p.Type != "error" && emptyError(p.Error) {
-		return nil
+		return nil //nolint:nilerr // what is no JSON is no error payload
 	}
 	f := ParseFault(r.Target.Protocol, 0, payload)
 	return f.Error()

@@ -4,10 +4,10 @@ package model
 // results behind the results (spec 04 §9.3). order[i] is the place that the
 // i-th message had before.
 func holdBack(messages []Message) (held []Message, order []int) {
+	order = make([]int, 0, len(messages))
 	if !needsHoldBack(messages) {
-		order = make([]int, len(messages))
-		for i := range order {
-			order[i] = i
+		for i := range messages {
+			order = append(order, i)
 		}
 		return messages, order
 	}

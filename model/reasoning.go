@@ -58,10 +58,8 @@ func (s *settings) reasoning(b *bound, runtimeOff bool) (optedOut bool) {
 // switchOff obeys the runtime's "off" where nobody set reasoning and the model
 // can be switched off (spec 04 §10.2).
 func (s *settings) switchOff(b *bound) {
-	for _, key := range []string{"enable_thinking", "thinking_budget", "thinking", "thinkingConfig", "reasoning", "output_config"} {
-		if s.fields.Has(key) {
-			return
-		}
+	if slices.ContainsFunc([]string{"enable_thinking", "thinking_budget", "thinking", "thinkingConfig", "reasoning", "output_config"}, s.fields.Has) {
+		return
 	}
 	known := levels(b)
 	off := ""

@@ -65,8 +65,6 @@ type bench struct {
 	next     int
 }
 
-type originalURL struct{}
-
 func newBench(t *testing.T, answers ...answer) *bench {
 	t.Helper()
 	b := &bench{t: t, answers: answers}

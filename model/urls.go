@@ -13,9 +13,6 @@ var (
 	apiVersion     = regexp.MustCompile(`^/api/v[0-9][A-Za-z0-9]*`)
 )
 
-// loopbackHosts may be reached by plain http (spec 04 §5.3).
-var loopbackHosts = []string{"localhost", "127.0.0.1", "::1"}
-
 // CheckBaseURL checks what can be told of a base URL without a connection:
 // https, or http on loopback, and a host. The error is CONFIG_ERROR.
 func CheckBaseURL(base string) *Error {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -168,7 +169,7 @@ func (r *Registry) forRuntime(rt *plugin.Runtime, pkgs packages) Set {
 	switch {
 	case rt.Agent != nil:
 		names = rt.Agent.BuiltinTools
-		defers = func(name string) bool { return rt.Agent.DeferAll || contains(rt.Agent.Defer, name) }
+		defers = func(name string) bool { return rt.Agent.DeferAll || slices.Contains(rt.Agent.Defer, name) }
 	case rt.Function != nil:
 		names = rt.Function.BuiltinTools
 	}
@@ -258,13 +259,4 @@ func topics(events []plugin.EventDecl) string {
 		}
 	}
 	return b.String()
-}
-
-func contains(list []string, name string) bool {
-	for _, n := range list {
-		if n == name {
-			return true
-		}
-	}
-	return false
 }

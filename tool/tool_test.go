@@ -296,7 +296,7 @@ func TestOffered(t *testing.T) {
 	}
 }
 
-func TestBuiltinTools(t *testing.T) {
+func TestBuiltinTools(t *testing.T) { //nolint:tparallel // the sub-tests share one run
 	t.Parallel()
 	b := setup(t)
 	proposal := func(out Outcome) string {

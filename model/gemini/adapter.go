@@ -65,7 +65,7 @@ func (a *Adapter) Send(ctx context.Context, req *model.Request, emit func(model.
 // sends the real one.
 func (a *Adapter) client(ctx context.Context, req *model.Request) (*genai.Client, error) {
 	if kept, ok := a.clients.Load(req.HTTP); ok {
-		return kept.(*genai.Client), nil //nolint:forcetypeassert // nothing else is stored
+		return kept.(*genai.Client), nil //nolint:errcheck,forcetypeassert // nothing else is stored
 	}
 	client, err := genai.NewClient(ctx, &genai.ClientConfig{
 		APIKey: "covel", Backend: genai.BackendGeminiAPI, HTTPClient: req.HTTP,

@@ -3,6 +3,7 @@ package openai
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 
 	sdk "github.com/sashabaranov/go-openai"
 
@@ -50,15 +51,15 @@ func toolText(m *model.Message) string {
 	if len(m.Parts) == 0 {
 		return m.Content
 	}
-	text := ""
+	var text strings.Builder
 	for _, p := range m.Parts {
 		if p.Type == "image" {
-			text += model.ImagePlaceholder
+			text.WriteString(model.ImagePlaceholder)
 			continue
 		}
-		text += p.Text
+		text.WriteString(p.Text)
 	}
-	return text
+	return text.String()
 }
 
 // outgoing gives the messages with late system messages in the mode of the

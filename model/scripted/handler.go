@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -84,9 +85,7 @@ func (h *handler) serve(f face) http.Handler {
 		case reply.Fault != nil && reply.Fault.Connection != "":
 			panic(http.ErrAbortHandler) // the connection breaks, as the script asks
 		case reply.Fault != nil:
-			for name, values := range reply.Fault.header() {
-				w.Header()[name] = values
-			}
+			maps.Copy(w.Header(), reply.Fault.header())
 			w.WriteHeader(reply.Fault.Status)
 			_, _ = w.Write(reply.Fault.body())
 		case stream:

@@ -72,7 +72,7 @@ func (r *rawEntry) UnmarshalYAML(b []byte) error {
 // LoadScript reads a script file. Errors are CONFIG_ERROR and name the file and
 // the entry's number, from 1.
 func LoadScript(path string) (*Script, error) {
-	data, err := os.ReadFile(path)
+	data, err := os.ReadFile(path) //nolint:gosec // the operator names the file
 	if err != nil {
 		return nil, &model.Error{Code: model.CodeConfig, Message: "scripted model: " + err.Error(), Err: err}
 	}

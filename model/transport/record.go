@@ -108,7 +108,7 @@ func handedOver(resp *http.Response) *http.Response {
 
 // streamedReply hands the library what the call's Event makes of each event.
 func streamedReply(resp *http.Response, call *Call) *http.Response {
-	resp.Body = &tappedStream{events: resp.Body.(*eventStream), call: call} //nolint:forcetypeassert // layer 2 gives it
+	resp.Body = &tappedStream{events: resp.Body.(*eventStream), call: call} //nolint:errcheck,forcetypeassert // layer 2 gives it
 	resp.ContentLength = -1
 	resp.Header = http.Header{"Content-Type": {"text/event-stream"}}
 	return resp

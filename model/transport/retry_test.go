@@ -48,7 +48,7 @@ func TestServerDelay(t *testing.T) {
 	} {
 		h := http.Header{}
 		if c.ms != "" {
-			h.Set("retry-after-ms", c.ms)
+			h.Set("Retry-After-Ms", c.ms)
 		}
 		if c.after != "" {
 			h.Set("Retry-After", c.after)

@@ -57,7 +57,7 @@ func (p *pool) prepare(query string) (*sql.Stmt, error) {
 	if err != nil {
 		return nil, err
 	}
-	stmt, err := p.db.Prepare(text)
+	stmt, err := p.db.PrepareContext(context.Background(), text) //nolint:contextcheck // the statement outlives this call
 	if err != nil {
 		return nil, err
 	}
