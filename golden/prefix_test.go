@@ -1,0 +1,118 @@
+package golden_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/covel-engine/covel/model"
+	"github.com/covel-engine/covel/tokens"
+	"github.com/covel-engine/covel/trace"
+)
+
+// firsts are each turn's first request of a runtime.
+func firsts(calls []call, runtimeID string) []call {
+	var list []call
+	for _, c := range calls {
+		if c.RuntimeID == runtimeID && (len(list) == 0 || list[len(list)-1].LogicalTurn != c.LogicalTurn) {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// beforeTurn are the parts of a request up to the end of its history: all that
+// a later turn can repeat.
+func (c *call) beforeTurn(t *testing.T) []trace.Part {
+	t.Helper()
+	parts := trace.Parts(c.Body())
+	tools := len(trace.ReadPlain(c.Body()).Tools)
+	if len(parts) <= tools || !strings.HasPrefix(parts[tools].Label, "message 1 (system)") {
+		t.Fatalf("%s does not lead with tools and system prompt", keyOf(&c.Recorded))
+	}
+	history := 0
+	for _, s := range c.built.Sections {
+		if s.Name == "history" {
+			history = s.To
+		}
+	}
+	if n := len(parts); n < tools+1+history {
+		t.Fatalf("%s has %d parts; its context has %d tools and %d rows of history", keyOf(&c.Recorded), n, tools, history)
+	}
+	return parts[:tools+1+history]
+}
+
+// system is the system prompt as it was sent.
+func (c *call) system() string { return trace.ReadPlain(c.Body()).System }
+
+// stableHead is the system prompt up to its third cache border: preamble, body,
+// world lore and stable segments.
+func (c *call) stableHead() string {
+	pieces, _ := model.SplitSentinels(c.built.System)
+	return model.StripSentinels(strings.Join(pieces[:min(3, len(pieces))], ""))
+}
+
+func count(parts []trace.Part) (n int) {
+	for _, p := range parts {
+		n += tokens.Covel{}.Count(p.Text)
+	}
+	return n
+}
+
+func equalParts(a, b []trace.Part) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// TestNarratorKeepsItsPrefix: from turn to turn the narrator's request repeats
+// at least 95 % of what can be repeated at all.
+func TestNarratorKeepsItsPrefix(t *testing.T) {
+	t.Parallel()
+	for name := range games {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			list := firsts(playOnce(t, name), "narrator")
+			if len(list) != thirtyTurns {
+				t.Fatalf("the narrator spoke in %d turns", len(list))
+			}
+			for i := 1; i < len(list); i++ {
+				was, now := list[i-1].beforeTurn(t), trace.Parts(list[i].Body())
+				same := equalParts(was, now)
+				if share := 100 * count(was[:same]) / count(was); share < 95 {
+					t.Errorf("turn %d repeats %d %% of what turn %d made cacheable; %q is the first part that differs", list[i].LogicalTurn, share, list[i-1].LogicalTurn, was[same].Label)
+				}
+			}
+		})
+	}
+}
+
+// TestWindowedRuntimesKeepTheirHead: where the history slides, tools and system
+// prompt are what can repeat, and they do.
+func TestWindowedRuntimesKeepTheirHead(t *testing.T) {
+	t.Parallel()
+	for name := range games {
+		for _, runtimeID := range []string{"affinity", "guide", "world-init/dimension-tracker", "char-creator/character-tracker"} {
+			t.Run(name+"/"+runtimeID, func(t *testing.T) {
+				t.Parallel()
+				list := firsts(playOnce(t, name), runtimeID)
+				if len(list) != thirtyTurns {
+					t.Fatalf("it ran in %d turns", len(list))
+				}
+				for i := 1; i < len(list); i++ {
+					was, now := trace.ReadPlain(list[i-1].Body()), trace.ReadPlain(list[i].Body())
+					if was.System != now.System {
+						t.Errorf("turn %d has another system prompt", list[i].LogicalTurn)
+					}
+					if !slices.EqualFunc(was.Tools, now.Tools, func(a, b model.Tool) bool {
+						return a.Name == b.Name && a.Description == b.Description && string(a.Parameters) == string(b.Parameters)
+					}) {
+						t.Errorf("turn %d has other tools", list[i].LogicalTurn)
+					}
+				}
+			})
+		}
+	}
+}
