@@ -7,6 +7,7 @@ import (
 	"github.com/covel-engine/covel/locale"
 	"github.com/covel-engine/covel/model"
 	"github.com/covel-engine/covel/plugin"
+	"github.com/covel-engine/covel/session"
 	"github.com/covel-engine/covel/store"
 	"github.com/covel-engine/covel/stream"
 	"github.com/covel-engine/covel/tokens"
@@ -50,8 +51,10 @@ type Activities struct {
 	contexts   *lru.Cache[string, *keptContext]
 	estimators estimators
 	executions *lru.Cache[string, *execution]
-	tools      *tool.Registry
-	trace      *trace.Recorder
+	// histories are the sessions' raw rows as last read.
+	histories *lru.Cache[string, []session.Message]
+	tools     *tool.Registry
+	trace     *trace.Recorder
 }
 
 // New checks the configuration.
@@ -93,6 +96,7 @@ func New(cfg Config) (*Activities, error) {
 		contexts:   newCache[*keptContext](contextsKept),
 		estimators: estimators{byName: map[string]tokens.Estimator{}},
 		executions: newCache[*execution](executionsKept),
+		histories:  newCache[[]session.Message](historiesKept),
 		tools:      tools,
 		trace:      recorder,
 	}, nil

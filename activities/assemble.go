@@ -17,25 +17,27 @@ import (
 const segmentTimeout = 500 * time.Millisecond
 
 // contextOf gives a run's entry 0: the stored one, or the context assembled now
-// (spec 01 §3). It is folded into the run's first model call.
-func (a *Activities) contextOf(ctx context.Context, ex *execution, rt *plugin.Runtime, stage string) (*runContext, error) {
+// (spec 01 §3), with what must be written for it. It is folded into the run's
+// first model call; a crash before the reply is stored assembles again, from
+// the same records to the same bytes.
+func (a *Activities) contextOf(ctx context.Context, ex *execution, rt *plugin.Runtime, stage string) (*runContext, *newContext, error) {
 	stored, err := a.context(ctx, ex.scope, rt.ID)
 	if err != nil || stored != nil {
-		return stored, err
+		return stored, nil, err
 	}
 	in, set, err := a.assemblyInput(ctx, ex, rt, stage)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	built, err := assembler.Build(in)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, w := range built.Warnings {
 		a.cfg.Log.Sugar().Warnw("something was left out of a prompt", "session", ex.scope.SessionID, "turn", ex.scope.TurnID,
 			"runtime", rt.ID, "code", w.Code, "item", w.Item, "reason", w.Reason)
 	}
-	return a.putContext(ctx, ex.scope, rt.ID, &runContext{
+	assembled := &runContext{
 		Head: contextHead{
 			FrameworkHead:           len(built.FrameworkHead),
 			CurrentTurnUserMessages: built.CurrentTurnUserMessages,
@@ -46,7 +48,9 @@ func (a *Activities) contextOf(ctx context.Context, ex *execution, rt *plugin.Ru
 		System:   built.SystemPrompt,
 		Tools:    set.Offered(nil),
 		Messages: built.Messages,
-	})
+	}
+	fresh, err := a.prepareContext(ex.scope, rt.ID, stage, assembled)
+	return assembled, fresh, err
 }
 
 // slot is the model slot of a runtime's calls: for story runtimes the player's

@@ -6,6 +6,7 @@ import lru "github.com/hashicorp/golang-lru/v2"
 const (
 	contextsKept   = 512
 	executionsKept = 512
+	historiesKept  = 256
 )
 
 // newCache remembers the values used last. It is safe for concurrent use.

@@ -2,8 +2,10 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -64,7 +66,7 @@ func (a *Activities) callModel(ctx context.Context, in turn.CallModelInput) (tur
 	if err != nil {
 		return turn.StepOutcome{}, err
 	}
-	base, err := a.contextOf(ctx, ex, rt, in.Stage)
+	base, fresh, err := a.contextOf(ctx, ex, rt, in.Stage)
 	if err != nil {
 		return turn.StepOutcome{}, err
 	}
@@ -74,31 +76,61 @@ func (a *Activities) callModel(ctx context.Context, in turn.CallModelInput) (tur
 	}
 	set := a.toolSet(ex, rt)
 	if !done {
-		notes := a.notes(ex, in.Notes)
-		call := &modelCall{a: a, ex: ex, rt: rt, in: in, base: base, set: set, ledger: ledger}
-		if reply, err = call.run(ctx, append(added, notes...)); err != nil {
-			return turn.StepOutcome{}, err
-		}
-		err = a.write(ctx, in.Scope, func(ctx context.Context, tx store.Tx) error {
-			for i, note := range notes {
-				if err := a.appendEntry(ctx, tx, in.Scope, in.RuntimeID, in.Length+i, note.Role, note); err != nil {
-					return err
-				}
-			}
-			if err := a.appendEntry(ctx, tx, in.Scope, in.RuntimeID, replyAt, model.RoleAssistant, reply); err != nil {
-				return err
-			}
-			return trace.Insert(ctx, tx, a.cfg.Now(), call.responded(reply))
-		})
-		if err != nil {
+		call := &modelCall{a: a, ex: ex, rt: rt, in: in, base: base, fresh: fresh, set: set, ledger: ledger}
+		if reply, err = call.make(ctx, added, replyAt); err != nil {
 			return turn.StepOutcome{}, err
 		}
 	}
-	return stepOutcome(rt, set, added, reply, replyAt+1)
+	return stepOutcome(rt, set, added, reply, replyAt+1), nil
+}
+
+// make calls the model and stores, in one transaction, everything that the call
+// adds: a new context, notes, the reply, and the trace of the request. A failed
+// call stores its request too, so that an operator can see what was sent.
+func (c *modelCall) make(ctx context.Context, added []model.Message, replyAt int) (replyEntry, error) {
+	notes := c.a.notes(c.ex, c.in.Notes)
+	reply, sent, failure := c.run(ctx, append(slices.Clip(added), notes...))
+	if sent == nil || errors.Is(failure, errAborted) {
+		return reply, failure
+	}
+	recorded, err := c.a.trace.PrepareRequest(ctx, *sent)
+	if err != nil {
+		return reply, err
+	}
+	err = c.a.write(ctx, c.in.Scope, func(ctx context.Context, tx store.Tx) error {
+		if c.fresh != nil {
+			if err := c.a.writeContext(ctx, tx, c.in.Scope, c.fresh); err != nil {
+				return err
+			}
+		}
+		if err := recorded.Insert(ctx, tx); err != nil {
+			return err
+		}
+		if failure != nil {
+			return trace.Insert(ctx, tx, c.a.cfg.Now(), c.failed(failure))
+		}
+		for i, note := range notes {
+			if err := c.a.appendEntry(ctx, tx, c.in.Scope, c.in.RuntimeID, c.in.Length+i, note.Role, note); err != nil {
+				return err
+			}
+		}
+		if err := c.a.appendEntry(ctx, tx, c.in.Scope, c.in.RuntimeID, replyAt, model.RoleAssistant, reply); err != nil {
+			return err
+		}
+		return trace.Insert(ctx, tx, c.a.cfg.Now(), c.responded(reply))
+	})
+	if err != nil {
+		return reply, err
+	}
+	recorded.Committed()
+	if c.fresh != nil {
+		c.a.rememberContext(c.in.Scope, c.in.RuntimeID, c.fresh)
+	}
+	return reply, failure
 }
 
 // stepOutcome tells the agent loop what it must know of a reply.
-func stepOutcome(rt *plugin.Runtime, set tool.Set, added []model.Message, reply replyEntry, length int) (turn.StepOutcome, error) {
+func stepOutcome(rt *plugin.Runtime, set tool.Set, added []model.Message, reply replyEntry, length int) turn.StepOutcome {
 	out := turn.StepOutcome{
 		Length:       length,
 		Finish:       reply.Meta.Finish,
@@ -115,7 +147,7 @@ func stepOutcome(rt *plugin.Runtime, set tool.Set, added []model.Message, reply 
 			ID: c.ID, Name: c.Name, Hash: tool.ArgumentHash(c.Arguments), Remote: set.Remote(c.Name),
 		})
 	}
-	return out, nil
+	return out
 }
 
 // usableText says whether a reply's text can be the run's answer: a story's
@@ -145,31 +177,35 @@ type modelCall struct {
 	rt   *plugin.Runtime
 	in   turn.CallModelInput
 	base *runContext
-	set  tool.Set
+	// fresh is what must be written for base, nil when it is stored.
+	fresh *newContext
+	set   tool.Set
 	// ledger gains what this call's request was shortened by.
 	ledger *assembler.Ledger
 }
 
-func (c *modelCall) run(ctx context.Context, added []model.Message) (replyEntry, error) {
+// run gives the reply and the request as it was sent, nil when nothing was.
+func (c *modelCall) run(ctx context.Context, added []model.Message) (replyEntry, *trace.Request, error) {
 	params, err := c.fit(ctx, c.params(added))
 	if err != nil {
-		return replyEntry{}, err
+		return replyEntry{}, nil, err
 	}
 	ctx, stop := c.a.watchAbort(ctx, c.in.Scope)
 	defer stop()
 	tries, err := c.attempts(params)
 	if err != nil {
-		return replyEntry{}, err
+		return replyEntry{}, nil, err
 	}
 	started := c.a.cfg.Now()
 	result, err := tries.run(ctx)
 	if err != nil {
-		return replyEntry{}, err
+		var failed *model.Error
+		if errors.As(err, &failed) && len(failed.Records) > 0 {
+			return replyEntry{}, c.request(tries.params, failed.Records), err
+		}
+		return replyEntry{}, nil, err
 	}
 	ended := c.a.cfg.Now()
-	if err := c.recordRequest(ctx, tries.params, result); err != nil {
-		return replyEntry{}, err
-	}
 	clock := ended.Sub(started)
 	if !tries.first.IsZero() {
 		// The clock stands still while a streamed reply arrives (spec 03 §11.1).
@@ -185,7 +221,7 @@ func (c *modelCall) run(ctx context.Context, added []model.Message) (replyEntry,
 			DurationMs:   ended.Sub(started).Milliseconds(),
 			Ledger:       c.kept(),
 		},
-	}, nil
+	}, c.request(tries.params, result.Records), nil
 }
 
 // kept is the ledger to keep with the reply, nil while it is empty.
@@ -303,18 +339,27 @@ func (c *modelCall) params(added []model.Message) model.Params {
 	return p
 }
 
-func (c *modelCall) recordRequest(ctx context.Context, params model.Params, result *model.Result) error {
-	return c.a.trace.RecordRequest(ctx, trace.Request{
+// request is the call as the trace keeps it.
+func (c *modelCall) request(params model.Params, records []model.RequestRecord) *trace.Request {
+	return &trace.Request{
 		Scope:       c.in.Scope,
 		RuntimeID:   c.in.RuntimeID,
 		Step:        c.in.Step,
 		LogicalTurn: c.ex.frozen.LogicalTurn,
 		Slot:        c.base.Head.Slot,
-		Records:     result.Records,
+		Records:     records,
 		Tools:       params.Tools,
 		Messages:    params.Messages,
 		Concealed:   c.rt.IO.Concealed,
-	})
+	}
+}
+
+// failed is the trace event of a call that ended without a reply.
+func (c *modelCall) failed(err error) trace.Event {
+	return trace.Event{
+		Scope: c.in.Scope, Type: trace.LLMResponded, Key: fmt.Sprintf("%s/%d/failed", c.in.RuntimeID, c.in.Step),
+		Payload: map[string]any{"runtimeId": c.in.RuntimeID, "step": c.in.Step, "slot": c.base.Head.Slot, "error": clip(err.Error())},
+	}
 }
 
 // responded is the trace event of a finished call.

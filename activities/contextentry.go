@@ -11,6 +11,7 @@ import (
 	"github.com/covel-engine/covel/assembler"
 	"github.com/covel-engine/covel/model"
 	"github.com/covel-engine/covel/store"
+	"github.com/covel-engine/covel/trace"
 	"github.com/covel-engine/covel/turn"
 )
 
@@ -66,14 +67,20 @@ type keptContext struct {
 
 func contextKey(sessionID, runtimeID string) string { return sessionID + "\x00" + runtimeID }
 
-// putContext stores a run's entry 0 once and gives the stored context: a
-// repeated activity gets what the first attempt stored.
-func (a *Activities) putContext(ctx context.Context, scope turn.Scope, runtimeID string, c *runContext) (*runContext, error) {
+// newContext is an assembled context on its way to a run's entry 0. It is
+// written together with the run's first reply.
+type newContext struct {
+	runtimeID string
+	stage     string
+	kept      *keptContext
+	content   []byte
+	blobs     map[string][]byte
+}
+
+// prepareContext works out which parts of a context are new.
+func (a *Activities) prepareContext(scope turn.Scope, runtimeID, stage string, c *runContext) (*newContext, error) {
 	runID := turn.RunID(scope.ExecutionID, runtimeID)
 	base, known := a.contexts.Get(contextKey(scope.SessionID, runtimeID))
-	if known && base.runID == runID {
-		return base.ctx, nil
-	}
 	kept := &keptContext{runID: runID, ctx: c}
 	entry := contextEntry{Version: contextVersion, Head: c.Head}
 	blobs := map[string][]byte{}
@@ -92,25 +99,27 @@ func (a *Activities) putContext(ctx context.Context, scope turn.Scope, runtimeID
 	if err != nil {
 		return nil, fmt.Errorf("context of %s: %w", runtimeID, err)
 	}
-	stored, fresh := store.TranscriptEntry{}, false
-	err = a.write(ctx, scope, func(ctx context.Context, tx store.Tx) error {
-		if err := tx.PutBlobs(ctx, blobs); err != nil {
-			return err
-		}
-		stored, fresh, err = tx.AppendTranscript(ctx, store.TranscriptEntry{
-			RunID: runID, Seq: 0, SessionID: scope.SessionID, TurnID: scope.TurnID,
-			Role: "context", Content: content, CreatedAt: a.cfg.Now(),
-		})
+	return &newContext{runtimeID: runtimeID, stage: stage, kept: kept, content: content, blobs: blobs}, nil
+}
+
+// writeContext stores a run's entry 0 once.
+func (a *Activities) writeContext(ctx context.Context, tx store.Tx, scope turn.Scope, c *newContext) error {
+	if err := tx.PutBlobs(ctx, c.blobs); err != nil {
 		return err
+	}
+	_, _, err := tx.AppendTranscript(ctx, store.TranscriptEntry{
+		RunID: c.kept.runID, Seq: 0, SessionID: scope.SessionID, TurnID: scope.TurnID,
+		Role: "context", Content: c.content, CreatedAt: a.cfg.Now(),
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if !fresh {
-		return a.readContext(ctx, stored.Content)
-	}
-	a.contexts.Add(contextKey(scope.SessionID, runtimeID), kept)
-	return c, nil
+	return trace.Insert(ctx, tx, a.cfg.Now(), started(scope, c.runtimeID, c.stage))
+}
+
+// rememberContext keeps a stored context as the base of the runtime's next.
+func (a *Activities) rememberContext(scope turn.Scope, runtimeID string, c *newContext) {
+	a.contexts.Add(contextKey(scope.SessionID, runtimeID), c.kept)
 }
 
 // context gives a run's stored entry 0, nil when there is none yet.

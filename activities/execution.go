@@ -13,6 +13,7 @@ import (
 	"github.com/covel-engine/covel/schedule"
 	"github.com/covel-engine/covel/session"
 	"github.com/covel-engine/covel/store"
+	"github.com/covel-engine/covel/trace"
 	"github.com/covel-engine/covel/turn"
 )
 
@@ -181,7 +182,10 @@ func (ex *execution) allResults() []turn.RuntimeResult {
 // the stored one.
 func (a *Activities) settle(ctx context.Context, ex *execution, r *turn.RuntimeResult) (turn.RuntimeFacts, error) {
 	err := a.write(ctx, ex.scope, func(ctx context.Context, tx store.Tx) error {
-		return a.record(ctx, tx, ex.scope, journalResult, r.RuntimeID, r)
+		if err := a.record(ctx, tx, ex.scope, journalResult, r.RuntimeID, r); err != nil {
+			return err
+		}
+		return trace.Insert(ctx, tx, a.cfg.Now(), ended(ex.scope, r))
 	})
 	if err != nil {
 		return turn.RuntimeFacts{}, err
@@ -190,6 +194,26 @@ func (a *Activities) settle(ctx context.Context, ex *execution, r *turn.RuntimeR
 	ex.results[r.RuntimeID] = r
 	ex.mu.Unlock()
 	return factsOf(r), nil
+}
+
+// started is the event of a runtime that passed its gates. It is written with
+// the first thing that the runtime stores.
+func started(scope turn.Scope, runtimeID, stage string) trace.Event {
+	return trace.Event{Scope: scope, Type: trace.RuntimeStarted, Key: runtimeID, Payload: map[string]any{"runtimeId": runtimeID, "stage": stage}}
+}
+
+// ended is the event of a runtime's result.
+func ended(scope turn.Scope, r *turn.RuntimeResult) trace.Event {
+	payload := map[string]any{"runtimeId": r.RuntimeID, "status": r.Status, "durationMs": r.DurationMs}
+	e := trace.Event{Scope: scope, Type: trace.RuntimeCompleted, Key: r.RuntimeID, Payload: payload}
+	if r.Status == turn.RuntimeFailed {
+		e.Type = trace.RuntimeFailed
+		payload["error"] = r.Error
+	}
+	if r.Reason != "" {
+		payload["reason"], payload["skippedBy"] = r.Reason, r.SkippedBy
+	}
+	return e
 }
 
 func factsOf(r *turn.RuntimeResult) turn.RuntimeFacts {

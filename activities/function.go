@@ -9,6 +9,7 @@ import (
 
 	"github.com/covel-engine/covel/plugin"
 	"github.com/covel-engine/covel/store"
+	"github.com/covel-engine/covel/trace"
 	"github.com/covel-engine/covel/turn"
 )
 
@@ -73,11 +74,11 @@ func (a *Activities) callFunction(ctx context.Context, ex *execution, rt *plugin
 	}
 	watched, stop := a.watchAbort(ctx, ex.scope)
 	defer stop()
-	started := a.cfg.Now()
+	began := a.cfg.Now()
 	answer.Result, err = bounded(watched, limit, func(ctx context.Context) (plugin.FunctionResult, error) {
 		return handler(ctx, a.functionCall(ex, rt, inputs))
 	})
-	answer.DurationMs = a.cfg.Now().Sub(started).Milliseconds()
+	answer.DurationMs = a.cfg.Now().Sub(began).Milliseconds()
 	switch {
 	case errors.Is(context.Cause(watched), errAborted):
 		return answer, errAborted
@@ -98,7 +99,10 @@ func (a *Activities) callFunction(ctx context.Context, ex *execution, rt *plugin
 		}
 	}
 	err = a.write(ctx, ex.scope, func(ctx context.Context, tx store.Tx) error {
-		return a.record(ctx, tx, ex.scope, journalFunction, rt.ID, &answer)
+		if err := a.record(ctx, tx, ex.scope, journalFunction, rt.ID, &answer); err != nil {
+			return err
+		}
+		return trace.Insert(ctx, tx, a.cfg.Now(), started(ex.scope, rt.ID, in.Stage))
 	})
 	return answer, err
 }

@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/covel-engine/covel/session"
@@ -23,10 +24,33 @@ func (a *Activities) rawHistory(ctx context.Context, ex *execution) ([]session.M
 	if once.done {
 		return once.rows, nil
 	}
-	rows, err := a.cfg.Store.AllRawMessages(ctx, ex.scope.SessionID)
+	rows, err := a.readHistory(ctx, ex.scope.SessionID)
 	if err != nil {
 		return nil, err
 	}
 	once.rows, once.done = rows, true
 	return rows, nil
+}
+
+// readHistory reads the rows that are new since this worker last read the
+// session's, and all of them when the earlier ones no longer stand, as after a
+// compaction. So a turn costs what is new, however long the history.
+func (a *Activities) readHistory(ctx context.Context, sessionID string) ([]session.Message, error) {
+	known, _ := a.histories.Get(sessionID)
+	after := int64(0)
+	if len(known) > 0 {
+		after = known[len(known)-1].Seq
+	}
+	rows, span, err := a.cfg.Store.RawMessagesAfter(ctx, sessionID, after)
+	if err != nil {
+		return nil, err
+	}
+	all := append(slices.Clip(known), rows...)
+	if len(all) != span.Count || len(all) > 0 && (all[0].Seq != span.First || all[len(all)-1].Seq != span.Last) {
+		if all, err = a.cfg.Store.AllRawMessages(ctx, sessionID); err != nil {
+			return nil, err
+		}
+	}
+	a.histories.Add(sessionID, all)
+	return all, nil
 }

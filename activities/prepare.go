@@ -8,7 +8,6 @@ import (
 	"github.com/covel-engine/covel/plugin"
 	"github.com/covel-engine/covel/schedule"
 	"github.com/covel-engine/covel/store"
-	"github.com/covel-engine/covel/trace"
 	"github.com/covel-engine/covel/turn"
 )
 
@@ -34,13 +33,7 @@ func (a *Activities) prepareRuntime(ctx context.Context, in turn.PrepareInput) (
 		return turn.Prepared{}, err
 	}
 	if result == nil {
-		event := trace.Event{
-			Scope: in.Scope, Type: trace.RuntimeStarted, Key: rt.ID, Payload: map[string]any{"runtimeId": rt.ID, "stage": in.Stage},
-		}
-		err := a.write(ctx, in.Scope, func(ctx context.Context, tx store.Tx) error {
-			return trace.Insert(ctx, tx, a.cfg.Now(), event)
-		})
-		return turn.Prepared{Run: true}, err
+		return turn.Prepared{Run: true}, nil
 	}
 	facts, err := a.settle(ctx, ex, result)
 	return turn.Prepared{Facts: &facts}, err

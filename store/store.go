@@ -49,6 +49,10 @@ type Reader interface {
 	RawMessages(ctx context.Context, sessionID string, limit int) ([]session.Message, error)
 	// AllRawMessages is RawMessages without a limit.
 	AllRawMessages(ctx context.Context, sessionID string) ([]session.Message, error)
+	// RawMessagesAfter gives the raw rows behind a sequence number, and how far
+	// all raw rows reach, so that a reader who has the others can tell whether
+	// they still stand.
+	RawMessagesAfter(ctx context.Context, sessionID string, seq int64) ([]session.Message, MessageSpan, error)
 	// MessageTail gives the last n rows, marked ones included (n 0 to 20).
 	MessageTail(ctx context.Context, sessionID string, n int) ([]session.Message, error)
 	// LastTurnsMessages gives the rows of the last n turns.
@@ -185,6 +189,13 @@ type Notifier interface {
 	// Listen gives a channel that gets a value after each Notify of the topic
 	// (several may fold into one) until ctx ends.
 	Listen(ctx context.Context, topic string) <-chan struct{}
+}
+
+// MessageSpan says how far a session's raw rows reach; the sequence numbers are
+// 0 when there is none.
+type MessageSpan struct {
+	Count       int
+	First, Last int64
 }
 
 // CompactionState counts failures of one session (spec 02 §9.2, §9.3).

@@ -4,19 +4,19 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 )
 
 // split cuts a JSON object into pieces whose concatenation is the object, byte
 // for byte. Each element of an array member is a piece of its own (with the
 // comma before it), so that a request that grew by a message shares every
-// other piece. What is no object is one piece.
+// other piece. What is no object, or is cut off, is one piece. Bodies come from
+// an encoder, so the cut looks at brackets and strings only.
 func split(body []byte) [][]byte {
-	dec := json.NewDecoder(bytes.NewReader(body))
-	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+	if !bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte{'{'}) {
 		return whole(body)
 	}
 	var pieces [][]byte
+	var open []byte // the brackets around the current place
 	from := 0
 	cut := func(to int) {
 		if to > from {
@@ -24,35 +24,58 @@ func split(body []byte) [][]byte {
 			from = to
 		}
 	}
-	for dec.More() {
-		if _, err := dec.Token(); err != nil { // the member's name
-			return whole(body)
-		}
-		value := skipColon(body, int(dec.InputOffset()))
-		if value < len(body) && body[value] == '[' {
-			if _, err := dec.Token(); err != nil {
+	for i := 0; i < len(body); i++ {
+		inList := len(open) == 2 && open[1] == '['
+		switch body[i] {
+		case '"':
+			end := stringEnd(body, i)
+			if end < 0 {
 				return whole(body)
 			}
-			cut(int(dec.InputOffset()))
-			for dec.More() {
-				var element json.RawMessage
-				if dec.Decode(&element) != nil {
-					return whole(body)
-				}
-				cut(int(dec.InputOffset()))
+			i = end
+		case '{', '[':
+			open = append(open, body[i])
+			if len(open) == 2 && body[i] == '[' {
+				cut(i + 1)
 			}
-			if _, err := dec.Token(); err != nil {
+		case '}', ']':
+			if inList {
+				cut(i)
+			}
+			if len(open) == 0 {
 				return whole(body)
 			}
-			continue
+			open = open[:len(open)-1]
+		case ',':
+			if inList {
+				cut(i)
+			}
 		}
-		var member json.RawMessage
-		if dec.Decode(&member) != nil {
-			return whole(body)
-		}
+	}
+	if len(open) > 0 {
+		return whole(body)
 	}
 	cut(len(body))
 	return pieces
+}
+
+// stringEnd gives the offset of the quote that ends the string which begins at
+// an offset, below 0 for none.
+func stringEnd(body []byte, at int) int {
+	for end := at + 1; ; end++ {
+		next := bytes.IndexByte(body[end:], '"')
+		if next < 0 {
+			return -1
+		}
+		end += next
+		escapes := 0
+		for body[end-1-escapes] == '\\' {
+			escapes++
+		}
+		if escapes%2 == 0 {
+			return end
+		}
+	}
 }
 
 func whole(body []byte) [][]byte {
@@ -60,19 +83,6 @@ func whole(body []byte) [][]byte {
 		return nil
 	}
 	return [][]byte{body}
-}
-
-// skipColon gives the offset of the value after a member's name.
-func skipColon(body []byte, at int) int {
-	for at < len(body) {
-		switch body[at] {
-		case ':', ' ', '\t', '\n', '\r':
-			at++
-		default:
-			return at
-		}
-	}
-	return at
 }
 
 // hashOf is how blobs are named: SHA-256 in lower-case hex (spec 02 §14).

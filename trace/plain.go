@@ -2,7 +2,6 @@ package trace
 
 import (
 	"encoding/json"
-	"strings"
 
 	"github.com/covel-engine/covel/model"
 )
@@ -50,20 +49,16 @@ func ReadPlain(body json.RawMessage) Plain {
 	return p
 }
 
-// takeLeadingSystem moves system messages that lead the conversation to System.
+// takeLeadingSystem moves a system message that leads the conversation to
+// System. Only one: a second one is the turn context of a request without
+// history.
 func (p *Plain) takeLeadingSystem() {
-	var lead []string
-	if p.System != "" {
-		lead = append(lead, p.System)
-	}
-	for len(p.Messages) > 0 && p.System == "" {
-		m := p.Messages[0]
-		if m.Role != model.RoleSystem && m.Role != model.RoleDeveloper {
-			break
+	if p.System == "" && len(p.Messages) > 0 {
+		if m := p.Messages[0]; m.Role == model.RoleSystem || m.Role == model.RoleDeveloper {
+			p.System, p.Messages = m.Content, p.Messages[1:]
 		}
-		lead, p.Messages = append(lead, m.Content), p.Messages[1:]
 	}
-	p.System = model.StripSentinels(strings.Join(lead, "\n\n"))
+	p.System = model.StripSentinels(p.System)
 }
 
 func (p *Plain) addAll(items []json.RawMessage) {

@@ -98,13 +98,59 @@ func (p *partList) whole(base []string) ([]string, error) {
 // same runtime holds already is referred to, so the cost is what is new. The
 // same request recorded again changes nothing.
 func (r *Recorder) RecordRequest(ctx context.Context, req Request) error {
+	prepared, err := r.PrepareRequest(ctx, req)
+	if err != nil {
+		return err
+	}
+	if err := r.store.WithTx(ctx, prepared.Insert); err != nil {
+		return fmt.Errorf("trace: record request of %s step %d: %w", req.RuntimeID, req.Step, err)
+	}
+	prepared.Committed()
+	return nil
+}
+
+// PreparedRequest is a request that is ready to be written in a transaction of
+// the caller's.
+type PreparedRequest struct {
+	recorder *Recorder
+	req      Request
+	row      store.TraceEvent
+	content  map[string][]byte
+	next     base
+	known    bool // the same request is recorded already
+}
+
+// Insert writes the event and its new parts inside an open transaction.
+func (p *PreparedRequest) Insert(ctx context.Context, tx store.Tx) error {
+	if p.known {
+		return nil
+	}
+	if len(p.content) > 0 {
+		if err := tx.PutBlobs(ctx, p.content); err != nil {
+			return err
+		}
+	}
+	_, err := tx.InsertTrace(ctx, p.row)
+	return err
+}
+
+// Committed remembers the request for later differences. Call it when the
+// transaction of Insert has ended well.
+func (p *PreparedRequest) Committed() {
+	if !p.known && len(p.next.hashes) > 0 {
+		p.recorder.bases.put(p.req.SessionID, p.req.RuntimeID, p.next)
+	}
+}
+
+// PrepareRequest works out what of a request is new. It reads the store at most.
+func (r *Recorder) PrepareRequest(ctx context.Context, req Request) (*PreparedRequest, error) {
 	payload := callingPayload{
 		RuntimeID: req.RuntimeID, Step: req.Step, Attempt: req.Attempt, LogicalTurn: req.LogicalTurn,
 		Slot: req.Slot, Epoch: req.Epoch, Concealed: req.Concealed,
 	}
 	pieces, err := req.pieces(&payload)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	hashes := make([]string, len(pieces))
 	content := make(map[string][]byte, len(pieces))
@@ -122,10 +168,10 @@ func (r *Recorder) RecordRequest(ctx context.Context, req Request) error {
 		payload.New = hashes
 		base, found, err := r.base(ctx, req)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if found && base.id == id {
-			return nil
+			return &PreparedRequest{known: true}, nil
 		}
 		if found && base.epoch == req.Epoch && base.chain+1 < maxChain {
 			keep, tail := difference(base.hashes, hashes)
@@ -145,26 +191,12 @@ func (r *Recorder) RecordRequest(ctx context.Context, req Request) error {
 	event.Payload = payload
 	row, err := event.row(r.clock())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	err = r.store.WithTx(ctx, func(ctx context.Context, tx store.Tx) error {
-		if len(content) > 0 {
-			if err := tx.PutBlobs(ctx, content); err != nil {
-				return err
-			}
-		}
-		_, err := tx.InsertTrace(ctx, row)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("trace: record request of %s step %d: %w", req.RuntimeID, req.Step, err)
-	}
-	if len(pieces) > 0 {
-		r.bases.put(req.SessionID, req.RuntimeID, base{
-			id: id, turnID: req.TurnID, epoch: req.Epoch, chain: payload.Chain, hashes: hashes,
-		})
-	}
-	return nil
+	return &PreparedRequest{
+		recorder: r, req: req, row: row, content: content,
+		next: base{id: id, turnID: req.TurnID, epoch: req.Epoch, chain: payload.Chain, hashes: hashes},
+	}, nil
 }
 
 // pieces cuts the request's bodies and notes in the payload how many pieces

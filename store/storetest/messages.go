@@ -27,7 +27,13 @@ func testMessages(t *testing.T, st store.Store) {
 		wantEqual(t, idsOf(read[[]session.Message](t)(st.RawMessages(t.Context(), id, 5))), rowIDs(id, 11, 15))
 		wantEqual(t, idsOf(read[[]session.Message](t)(st.MessageTail(t.Context(), id, 20))), rowIDs(id, 11, 30))
 		wantEqual(t, idsOf(read[[]session.Message](t)(st.AllRawMessages(t.Context(), id))), rowIDs(id, 11, 30))
-		_, err := st.MessageTail(t.Context(), id, 25)
+		after, span, err := st.RawMessagesAfter(t.Context(), id, 25)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantEqual(t, idsOf(after), rowIDs(id, 26, 30))
+		wantEqual(t, span, store.MessageSpan{Count: 20, First: 11, Last: 30})
+		_, err = st.MessageTail(t.Context(), id, 25)
 		wantCode(t, err, store.CodeInvalidValue, "25")
 	})
 	t.Run("the tail holds marked rows", func(t *testing.T) {

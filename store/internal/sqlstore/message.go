@@ -38,6 +38,22 @@ func (r Reads) AllRawMessages(ctx context.Context, sessionID string) ([]session.
 	return r.RawMessages(ctx, sessionID, math.MaxInt64)
 }
 
+// RawMessagesAfter gives the raw rows behind a sequence number and the span of
+// all raw rows.
+func (r Reads) RawMessagesAfter(ctx context.Context, sessionID string, seq int64) ([]session.Message, store.MessageSpan, error) {
+	a := newArgs(r.Conn, "read raw messages", messageTable).ref("session_id", sessionID).int(seq)
+	rows, err := many(ctx, r.Conn, "message_raw_after", a, scanMessage)
+	if err != nil {
+		return nil, store.MessageSpan{}, err
+	}
+	a = newArgs(r.Conn, "measure raw messages", messageTable).ref("session_id", sessionID)
+	var span store.MessageSpan
+	err = one(ctx, r.Conn, "message_raw_span", a, func(row Row) error {
+		return row.Scan(&span.Count, &span.First, &span.Last)
+	})
+	return rows, span, err
+}
+
 // MessageTail gives the last n rows in sequence order, marked ones included.
 func (r Reads) MessageTail(ctx context.Context, sessionID string, n int) ([]session.Message, error) {
 	const op = "read message tail"

@@ -14,6 +14,15 @@ SELECT id, session_id, seq, turn_id, source_type, source_plugin_id, source_runti
 	pending_input, metadata, COALESCE(compacted_by, ''), created_at
 FROM turn_messages WHERE session_id = ?1 AND compacted_by IS NULL ORDER BY seq LIMIT ?2;
 
+-- name: message_raw_after
+SELECT id, session_id, seq, turn_id, source_type, source_plugin_id, source_runtime_id, role, name, content, ui,
+	pending_input, metadata, COALESCE(compacted_by, ''), created_at
+FROM turn_messages WHERE session_id = ?1 AND compacted_by IS NULL AND seq > ?2 ORDER BY seq;
+
+-- name: message_raw_span
+SELECT COUNT(*), COALESCE(MIN(seq), 0), COALESCE(MAX(seq), 0)
+FROM turn_messages WHERE session_id = ?1 AND compacted_by IS NULL;
+
 -- name: message_tail
 SELECT id, session_id, seq, turn_id, source_type, source_plugin_id, source_runtime_id, role, name, content, ui,
 	pending_input, metadata, COALESCE(compacted_by, ''), created_at
