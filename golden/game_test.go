@@ -35,6 +35,7 @@ type game struct {
 	t       *testing.T
 	acts    *activities.Activities
 	store   store.Store
+	path    string // of the database file
 	session string
 	turns   int
 }
@@ -45,8 +46,6 @@ type gameConfig struct {
 	protocol string
 	// script answers the model calls.
 	script string
-	// prepare may change the store before the first turn.
-	prepare func(*game)
 }
 
 func newGame(t *testing.T, cfg gameConfig) *game {
@@ -68,7 +67,7 @@ func newGame(t *testing.T, cfg gameConfig) *game {
 	texts, err := locale.Load()
 	must(t, err)
 	clock := &stepClock{now: time.Date(2026, 3, 1, 18, 0, 0, 0, time.UTC)}
-	g := &game{t: t, store: st, session: "golden-" + cfg.locale}
+	g := &game{t: t, store: st, path: st.Path(), session: "golden-" + cfg.locale}
 	g.acts, err = activities.New(activities.Config{
 		Library: lib, Model: gateway(t, cfg), Now: clock.tick, Plugins: gen, Store: st, Streams: hub, Texts: texts,
 	})
@@ -77,9 +76,6 @@ func newGame(t *testing.T, cfg gameConfig) *game {
 	must(t, err)
 	_, err = c.CreateSession(t.Context(), client.CreateSession{World: "lanternfall", ID: g.session, Locale: cfg.locale})
 	must(t, err)
-	if cfg.prepare != nil {
-		cfg.prepare(g)
-	}
 	return g
 }
 

@@ -8,12 +8,12 @@ import (
 // Whatever a body is, its pieces together are the body.
 func FuzzSplit(f *testing.F) {
 	for _, seed := range []string{
-		"", "{}", "[1,2]", `{"a":[1, {"b":[2]}],"c":"x"}`, `{"a" : [ ] , "b":[1}`, `{"messages":[1,2`, `{"a":[1]} trailing`, "{\"\\u005b\":[1]}",
+		"", "{}", "[1,2]", `{"a":[1, {"b":[2]}],"c":"x"}`, `{"a" : [ ] , "b":[1}`, `{"messages":[1,2`, `{"a":[1]} trailing`, "{\"\\u005b\":[1]}", `{"a":[{"b":1},{"c":2}],"d":[3,4]}`, `{"a":[{"b":1} ,{"c":2}]}`,
 	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		if got := bytes.Join(split(body), nil); !bytes.Equal(got, body) {
+		if got := join(split(body)); !bytes.Equal(got, body) {
 			t.Fatalf("the pieces of %q are %q", body, got)
 		}
 	})
@@ -26,8 +26,8 @@ func FuzzDifference(f *testing.F) {
 	f.Add("aaa", "aa")
 	f.Fuzz(func(t *testing.T, base, list string) {
 		b, l := letters(base), letters(list)
-		keep, tail := difference(b, l)
-		p := partList{Base: "x", Keep: keep, Tail: tail, New: l[keep : len(l)-tail]}
+		runs, fresh := difference(b, l)
+		p := partList{Base: "x", Runs: runs, New: fresh}
 		got, err := p.whole(b)
 		if err != nil || len(got) != len(l) {
 			t.Fatalf("%v, %v", got, err)

@@ -4,13 +4,15 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 )
 
-// split cuts a JSON object into pieces whose concatenation is the object, byte
-// for byte. Each element of an array member is a piece of its own (with the
-// comma before it), so that a request that grew by a message shares every
-// other piece. What is no object, or is cut off, is one piece. Bodies come from
-// an encoder, so the cut looks at brackets and strings only.
+// split cuts a JSON object into pieces that join puts together again, byte for
+// byte. Each element of an array member is a piece of its own, so that a
+// request that grew by a message shares every other piece. Between objects the
+// comma is left out: a message is the same piece wherever it stands. What is no
+// object, or is cut off, is one piece. Bodies come from an encoder, so the cut
+// looks at brackets and strings only.
 func split(body []byte) [][]byte {
 	if !bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte{'{'}) {
 		return whole(body)
@@ -49,6 +51,9 @@ func split(body []byte) [][]byte {
 		case ',':
 			if inList {
 				cut(i)
+				if i+1 < len(body) && body[i-1] == '}' && body[i+1] == '{' {
+					from++
+				}
 			}
 		}
 	}
@@ -57,6 +62,22 @@ func split(body []byte) [][]byte {
 	}
 	cut(len(body))
 	return pieces
+}
+
+// join puts the pieces of a body together: a comma stands between two objects.
+func join(pieces [][]byte) []byte {
+	size := len(pieces)
+	for _, p := range pieces {
+		size += len(p)
+	}
+	body := make([]byte, 0, size)
+	for _, p := range pieces {
+		if n := len(body); n > 0 && body[n-1] == '}' && len(p) > 0 && p[0] == '{' {
+			body = append(body, ',')
+		}
+		body = append(body, p...)
+	}
+	return body
 }
 
 // stringEnd gives the offset of the quote that ends the string which begins at
@@ -91,15 +112,67 @@ func hashOf(piece []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// difference says how many leading and trailing pieces of base are the leading
-// and trailing pieces of list, without overlap.
-func difference(base, list []string) (keep, tail int) {
-	limit := min(len(base), len(list))
+// run is a stretch of a list: where it starts in the base's list and how many
+// pieces it has. A negative start takes them from the new ones.
+type run [2]int
+
+// difference writes a list as runs of the base's list and of fresh pieces. A
+// request changes in several places: its system prompt, its last messages.
+func difference(base, list []string) (runs []run, fresh []string) {
+	keep, tail, limit := 0, 0, min(len(base), len(list))
 	for keep < limit && base[keep] == list[keep] {
 		keep++
 	}
 	for tail < limit-keep && base[len(base)-1-tail] == list[len(list)-1-tail] {
 		tail++
 	}
-	return keep, tail
+	if keep > 0 {
+		runs = append(runs, run{0, keep})
+	}
+	places := make(map[string]int, len(base)-tail-keep)
+	for i := len(base) - tail - 1; i >= keep; i-- {
+		places[base[i]] = i
+	}
+	for _, h := range list[keep : len(list)-tail] {
+		from, known := places[h]
+		if !known {
+			from, fresh = -1, append(fresh, h)
+		}
+		runs = extend(runs, from)
+	}
+	if tail > 0 {
+		runs = append(runs, run{len(base) - tail, tail})
+	}
+	return runs, fresh
+}
+
+// extend adds one piece to the last run when it goes on there, else as a new one.
+func extend(runs []run, from int) []run {
+	if n := len(runs); n > 0 {
+		last := &runs[n-1]
+		if from < 0 && last[0] < 0 || from >= 0 && last[0] >= 0 && from == last[0]+last[1] {
+			last[1]++
+			return runs
+		}
+	}
+	return append(runs, run{from, 1})
+}
+
+// assemble gives the list that difference wrote.
+func assemble(base []string, runs []run, fresh []string) ([]string, error) {
+	var list []string
+	for _, r := range runs {
+		from, n, source := r[0], r[1], base
+		if from < 0 {
+			from, source = 0, fresh
+		}
+		if n < 0 || from+n > len(source) {
+			return nil, fmt.Errorf("takes parts %d to %d of %d", from, from+n, len(source))
+		}
+		list = append(list, source[from:from+n]...)
+		if r[0] < 0 {
+			fresh = fresh[n:]
+		}
+	}
+	return list, nil
 }

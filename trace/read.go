@@ -167,16 +167,16 @@ func (l *listReader) request(ctx context.Context, event store.TraceEvent) (Recor
 		if n > len(hashes) {
 			return nil, &DamagedError{event.ID, fmt.Sprintf("%d parts are left, %d are needed", len(hashes), n)}
 		}
-		var body []byte
+		list := make([][]byte, 0, n)
 		for _, h := range hashes[:n] {
 			piece, ok := blobs[h]
 			if !ok {
 				return nil, &DamagedError{event.ID, "blob " + h + " is gone"}
 			}
-			body = append(body, piece...)
+			list = append(list, piece)
 		}
 		hashes = hashes[n:]
-		return body, nil
+		return join(list), nil
 	}
 	for _, t := range p.ProviderRequests {
 		rec := model.RequestRecord{

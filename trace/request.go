@@ -66,13 +66,11 @@ type recordedTarget struct {
 }
 
 // partList is a list of blob hashes, as a difference to an earlier event's
-// list: its first Keep hashes, New, its last Tail hashes. Without Base, New is
-// the whole list.
+// list: runs of it and of New. Without Base, New is the whole list.
 type partList struct {
 	Base     string   `json:"base,omitempty"`
 	BaseTurn string   `json:"baseTurn,omitempty"`
-	Keep     int      `json:"keep,omitempty"`
-	Tail     int      `json:"tail,omitempty"`
+	Runs     []run    `json:"runs,omitempty"`
 	Chain    int      `json:"chain,omitempty"`
 	New      []string `json:"parts,omitempty"`
 }
@@ -85,13 +83,7 @@ func (p *partList) whole(base []string) ([]string, error) {
 	if p.Base == "" {
 		return p.New, nil
 	}
-	if p.Keep+p.Tail > len(base) {
-		return nil, fmt.Errorf("keeps %d and %d parts of the %d of its base", p.Keep, p.Tail, len(base))
-	}
-	list := make([]string, 0, p.Keep+len(p.New)+p.Tail)
-	list = append(list, base[:p.Keep]...)
-	list = append(list, p.New...)
-	return append(list, base[len(base)-p.Tail:]...), nil
+	return assemble(base, p.Runs, p.New)
 }
 
 // RecordRequest writes one llm.calling event. What an earlier request of the
@@ -174,12 +166,9 @@ func (r *Recorder) PrepareRequest(ctx context.Context, req Request) (*PreparedRe
 			return &PreparedRequest{known: true}, nil
 		}
 		if found && base.epoch == req.Epoch && base.chain+1 < maxChain {
-			keep, tail := difference(base.hashes, hashes)
 			// A list that is mostly new, as after a compaction, is kept whole.
-			if fresh := hashes[keep : len(hashes)-tail]; len(fresh) <= keep+tail {
-				payload.partList = partList{
-					Base: base.id, BaseTurn: base.turnID, Keep: keep, Tail: tail, Chain: base.chain + 1, New: fresh,
-				}
+			if runs, fresh := difference(base.hashes, hashes); 2*len(fresh) <= len(hashes) {
+				payload.partList = partList{Base: base.id, BaseTurn: base.turnID, Runs: runs, Chain: base.chain + 1, New: fresh}
 			}
 		}
 		if found {
