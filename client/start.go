@@ -75,6 +75,8 @@ func (c *Client) StartTurn(ctx context.Context, req StartTurn) (*Handle, error) 
 			temporal.NewSearchAttributeKeyKeyword(turn.AttrTurn).ValueSet(in.TurnID),
 			temporal.NewSearchAttributeKeyKeyword(turn.AttrOrigin).ValueSet(string(in.Origin)),
 			temporal.NewSearchAttributeKeyKeyword(turn.AttrStatus).ValueSet(string(turn.StatusRunning)),
+			temporal.NewSearchAttributeKeyKeyword(turn.AttrWorld).ValueSet(s.WorldID),
+			temporal.NewSearchAttributeKeyInt64(turn.AttrLogicalTurn).ValueSet(int64(s.LogicalTurn())),
 		),
 		Priority: temporal.Priority{PriorityKey: 1, FairnessKey: s.WorldID},
 	}

@@ -202,10 +202,17 @@ func (t *turnRun) runStage(ctx workflow.Context, stage turn.StagePlan) error {
 	return err
 }
 
-// announce writes the search attributes that an operator filters by, and the
-// first details. A start by a foreign client may have set none of them.
+// announce writes the first details, and the search attributes that an operator
+// filters by unless the start has set them: a start by a program in another
+// language may have set none.
 func (t *turnRun) announce(ctx workflow.Context) error {
 	t.describe(ctx)
+	set := workflow.GetTypedSearchAttributes(ctx)
+	world, _ := set.GetKeyword(attrWorld)
+	logicalTurn, _ := set.GetInt64(attrLogicalTurn)
+	if world == t.plan.World && logicalTurn == int64(t.plan.LogicalTurn) {
+		return nil
+	}
 	return workflow.UpsertTypedSearchAttributes(ctx,
 		attrSession.ValueSet(t.scope.SessionID),
 		attrTurn.ValueSet(t.scope.TurnID),

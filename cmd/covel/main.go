@@ -17,6 +17,7 @@ func run() int {
 	defer stop()
 	// Errors of the command line itself are machine-readable too.
 	c := &console{in: os.Stdin, out: os.Stdout, err: os.Stderr, json: slices.Contains(os.Args, "--json")}
+	defer profile(os.Getenv("COVEL_CPUPROFILE"))()
 	root := newRoot(c)
 	root.SetArgs(os.Args[1:])
 	err := root.ExecuteContext(ctx)
