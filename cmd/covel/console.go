@@ -35,6 +35,10 @@ type usageError struct{ err error }
 func (e usageError) Error() string { return e.err.Error() }
 func (e usageError) Unwrap() error { return e.err }
 
+// errReported ends a command with exit code 1 that has said everything on
+// standard output.
+var errReported = errors.New("findings were reported")
+
 // printJSON writes one object on one line.
 func (c *console) printJSON(v any) error {
 	enc := json.NewEncoder(c.out)
@@ -46,6 +50,9 @@ func (c *console) printJSON(v any) error {
 func (c *console) conclude(err error) int {
 	if err == nil {
 		return exitOK
+	}
+	if errors.Is(err, errReported) {
+		return exitFailed
 	}
 	failure, code := describe(err)
 	fmt.Fprintf(c.err, "covel: %s\n", oneLine(err.Error()))

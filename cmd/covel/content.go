@@ -53,7 +53,7 @@ func newPlugin(c *console, set *settings) *cobra.Command {
 			}
 			return e.showList(c, rows)
 		},
-	})
+	}, newPluginSchema(c))
 }
 
 func (e *engine) showList(c *console, rows []listed) error {

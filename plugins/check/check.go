@@ -63,38 +63,48 @@ func World(w io.Writer, dirs ...string) (errs, warnings int, err error) {
 // Plugin checks plugin packages, each beside the embedded ones and standing in
 // for one of its id. Nothing is printed when err is not nil.
 func (c *Checker) Plugin(w io.Writer, dirs ...string) (errs, warnings int, err error) {
-	return run(w, dirs, func(batch []string) ([]source.Finding, error) {
-		_, findings, err := plugin.Load(plugin.Config{Beside: c.embedded, Handlers: plugins.Handlers(), Packages: batch, Strict: true})
-		return findings, err
-	})
+	return report(w, c.PluginFindings, dirs)
 }
 
 // World checks world packs like Plugin, their data against the embedded
 // plugins' schemas.
 func (c *Checker) World(w io.Writer, dirs ...string) (errs, warnings int, err error) {
-	return run(w, dirs, func(batch []string) ([]source.Finding, error) {
+	return report(w, c.WorldFindings, dirs)
+}
+
+// PluginFindings gives the findings of plugin packages, sorted.
+func (c *Checker) PluginFindings(dirs ...string) ([]source.Finding, error) {
+	return gather(dirs, func(batch []string) ([]source.Finding, error) {
+		_, findings, err := plugin.Load(plugin.Config{Beside: c.embedded, Handlers: plugins.Handlers(), Packages: batch, Strict: true})
+		return findings, err
+	})
+}
+
+// WorldFindings gives the findings of world packs, sorted.
+func (c *Checker) WorldFindings(dirs ...string) ([]source.Finding, error) {
+	return gather(dirs, func(batch []string) ([]source.Finding, error) {
 		_, findings, err := world.Load(world.Config{Packages: batch, Plugins: c.embedded})
 		return findings, err
 	})
 }
 
-func run(w io.Writer, dirs []string, load func([]string) ([]source.Finding, error)) (errs, warnings int, err error) {
+func gather(dirs []string, load func([]string) ([]source.Finding, error)) ([]source.Finding, error) {
 	if len(dirs) == 0 {
-		return 0, 0, ErrUsage
+		return nil, ErrUsage
 	}
 	for _, dir := range dirs {
 		if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-			return 0, 0, fmt.Errorf("%q is not a directory; name a package's directory", dir)
+			return nil, fmt.Errorf("%q is not a directory; name a package's directory", dir)
 		}
 		if _, err := os.ReadDir(dir); err != nil {
-			return 0, 0, fmt.Errorf("directory %q can not be read: %w", dir, err)
+			return nil, fmt.Errorf("directory %q can not be read: %w", dir, err)
 		}
 	}
 	var all []source.Finding
 	for _, batch := range batches(dirs) {
 		findings, err := load(batch)
 		if err != nil {
-			return 0, 0, err
+			return nil, err
 		}
 		for _, f := range findings {
 			if !slices.Contains(batch, f.Package) {
@@ -107,20 +117,36 @@ func run(w io.Writer, dirs []string, load func([]string) ([]source.Finding, erro
 		}
 	}
 	source.Sort(all)
+	return all, nil
+}
+
+func report(w io.Writer, find func(...string) ([]source.Finding, error), dirs []string) (errs, warnings int, err error) {
+	all, err := find(dirs...)
+	if err != nil {
+		return 0, 0, err
+	}
 	var out strings.Builder
 	for _, f := range all {
 		out.WriteString(f.String() + "\n")
+	}
+	errs, warnings = Count(all)
+	fmt.Fprintf(&out, "%s, %s\n", count(errs, "error"), count(warnings, "warning"))
+	if _, err := io.WriteString(w, out.String()); err != nil {
+		return errs, warnings, fmt.Errorf("print findings: %w", err)
+	}
+	return errs, warnings, nil
+}
+
+// Count counts errors and warnings.
+func Count(findings []source.Finding) (errs, warnings int) {
+	for _, f := range findings {
 		if f.Severity == source.Error {
 			errs++
 		} else {
 			warnings++
 		}
 	}
-	fmt.Fprintf(&out, "%s, %s\n", count(errs, "error"), count(warnings, "warning"))
-	if _, err := io.WriteString(w, out.String()); err != nil {
-		return errs, warnings, fmt.Errorf("print findings: %w", err)
-	}
-	return errs, warnings, nil
+	return errs, warnings
 }
 
 // batches groups directories so that no two of one name, which would replace
