@@ -42,6 +42,9 @@ type RuntimePrefix struct {
 	TotalChars        int    `json:"totalChars"`
 	FirstRequestChars []int  `json:"firstRequestChars"`
 	Pairs             []Pair `json:"pairs"`
+	// Provider and Model are those of the last call, for the page.
+	Provider string `json:"-"`
+	Model    string `json:"-"`
 }
 
 // Pair compares a turn's first request with the one of the turn before.
@@ -54,6 +57,11 @@ type Pair struct {
 	Offset          int    `json:"offset"`
 	Was             string `json:"was"`
 	Now             string `json:"now"`
+	// Turn is the logical turn, for the page. Repeated is the tokens of the
+	// parts behind the first difference that the earlier request has too: a
+	// cache would have served them, had nothing moved before them.
+	Turn     int `json:"-"`
+	Repeated int `json:"-"`
 }
 
 // Measure compares the first requests of each runtime's turns. Calls come in
@@ -107,6 +115,9 @@ func (m *Measurement) Add(call *Recorded) {
 	parts := Parts(call.Body())
 	size := runes(parts)
 	row.Calls++
+	if len(call.Records) > 0 {
+		row.Provider, row.Model = call.Records[0].Provider, call.Records[0].Model
+	}
 	row.TotalChars += size
 	if known && call.TurnID == last.turnID {
 		return
@@ -114,7 +125,9 @@ func (m *Measurement) Add(call *Recorded) {
 	row.Turns++
 	row.FirstRequestChars = append(row.FirstRequestChars, size)
 	if known {
-		row.Pairs = append(row.Pairs, compare(last.parts, parts, m.estimator))
+		pair := compare(last.parts, parts, m.estimator)
+		pair.Turn = call.LogicalTurn
+		row.Pairs = append(row.Pairs, pair)
 	}
 	last.turnID, last.parts = call.TurnID, parts
 }
@@ -259,6 +272,7 @@ func compare(was, now []Part, estimator tokens.Estimator) Pair {
 			continue
 		}
 		pair.FirstDifference = p.Label
+		pair.Repeated = repeated(was[min(i+1, len(was)):], now[i+1:], estimator)
 		if i >= len(was) {
 			pair.Was, pair.Now = NoSuchPart, window([]rune(p.Text), 0)
 			break
@@ -274,6 +288,21 @@ func compare(was, now []Part, estimator tokens.Estimator) Pair {
 	pair.Shared = len([]rune(shared.String()))
 	pair.SharedTokens = estimator.Count(shared.String())
 	return pair
+}
+
+// repeated counts the tokens of the parts of now that was has too.
+func repeated(was, now []Part, estimator tokens.Estimator) int {
+	known := make(map[string]bool, len(was))
+	for _, p := range was {
+		known[p.Text] = true
+	}
+	n := 0
+	for _, p := range now {
+		if known[p.Text] {
+			n += estimator.Count(p.Text)
+		}
+	}
+	return n
 }
 
 func commonPrefix(a, b []rune) int {

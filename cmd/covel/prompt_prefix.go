@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -66,6 +67,11 @@ func showPrefix(ctx context.Context, c *console, set *settings, st store.Reader,
 		m.Add(&call)
 	}
 	report := m.Report()
+	if o.html != "" {
+		if err := writePage(set, o.html, report); err != nil {
+			return err
+		}
+	}
 	switch {
 	case c.json:
 		if err := c.printJSON(report); err != nil {
@@ -96,9 +102,18 @@ func knownSession(ctx context.Context, st store.Reader, id string) error {
 	return err
 }
 
-// writePage writes a file that a browser opens.
-func writePage(path string, page []byte) error {
-	if err := os.WriteFile(path, page, 0o644); err != nil { //nolint:gosec // a report for everyone who may read the directory
+// writePage writes the report as a page for a browser, with prices where the
+// model table has them.
+func writePage(set *settings, path string, report trace.Report) error {
+	targets, err := openTargets(set)
+	if err != nil {
+		return err
+	}
+	var page bytes.Buffer
+	if err := report.Page(&page, trace.PageConfig{Price: targets.price}); err != nil {
+		return err
+	}
+	if err := os.WriteFile(path, page.Bytes(), 0o644); err != nil { //nolint:gosec // a report for everyone who may read the directory
 		return turn.Errorf("write "+path, "CONFIG_ERROR", "%w", err)
 	}
 	return nil

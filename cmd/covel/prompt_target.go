@@ -6,6 +6,7 @@ import (
 	"github.com/covel-engine/covel/model"
 	"github.com/covel-engine/covel/model/providers"
 	"github.com/covel-engine/covel/tokens"
+	"github.com/covel-engine/covel/trace"
 )
 
 // promptTargets tells what the models of recorded calls can do. The slots of
@@ -47,11 +48,19 @@ func (t promptTargets) of(slot, provider, id string) (tokens.Estimator, int, err
 	return estimator, window - model.ResponseReserve(window, output), err
 }
 
-// price gives the known prices of a model, nil when there are none.
-func (t promptTargets) price(provider, id string) *model.Pricing {
+// price gives the known prices of a model's input. Without a price of its own
+// cached input costs the model's share of the full price.
+func (t promptTargets) price(provider, id string) (trace.Price, bool) {
 	m, ok := t.table.Lookup(provider, id)
-	if !ok {
-		return nil
+	if !ok || m.Pricing == nil || m.Pricing.InputPerMToken == nil {
+		return trace.Price{}, false
 	}
-	return m.Pricing
+	p := trace.Price{Input: *m.Pricing.InputPerMToken, Cached: *m.Pricing.InputPerMToken}
+	switch {
+	case m.Pricing.CacheReadPerMToken != nil:
+		p.Cached = *m.Pricing.CacheReadPerMToken
+	case m.CacheReadShare > 0:
+		p.Cached = p.Input * m.CacheReadShare
+	}
+	return p, true
 }
