@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 )
 
@@ -46,4 +47,26 @@ func letters(s string) []string {
 		out = append(out, string(r))
 	}
 	return out
+}
+
+// A list that an older event describes by its first and last parts is read too.
+func TestOlderDifference(t *testing.T) {
+	t.Parallel()
+	base := letters("abcdef")
+	for _, tc := range []struct {
+		list partList
+		want string
+	}{
+		{partList{Base: "x", Keep: 2, Tail: 1, New: letters("XY")}, "abXYf"},
+		{partList{Base: "x", Keep: 6}, "abcdef"},
+		{partList{Base: "x", Tail: 1, New: letters("Z")}, "Zf"},
+	} {
+		got, err := tc.list.whole(base)
+		if err != nil || strings.Join(got, "") != tc.want {
+			t.Errorf("%+v is %q, %v; want %q", tc.list, got, err, tc.want)
+		}
+	}
+	if _, err := (&partList{Base: "x", Keep: 7}).whole(base); err == nil {
+		t.Error("7 parts of 6 are taken without an error")
+	}
 }

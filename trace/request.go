@@ -73,6 +73,10 @@ type partList struct {
 	Runs     []run    `json:"runs,omitempty"`
 	Chain    int      `json:"chain,omitempty"`
 	New      []string `json:"parts,omitempty"`
+	// Keep and Tail are read only: an older event names the base's first and last
+	// parts around New in the place of runs.
+	Keep int `json:"keep,omitempty"`
+	Tail int `json:"tail,omitempty"`
 }
 
 // empty lists belong to requests that were recorded without a body.
@@ -82,6 +86,9 @@ func (p *partList) empty() bool { return p.Base == "" && len(p.New) == 0 }
 func (p *partList) whole(base []string) ([]string, error) {
 	if p.Base == "" {
 		return p.New, nil
+	}
+	if p.Runs == nil {
+		return assemble(base, []run{{0, p.Keep}, {-1, len(p.New)}, {max(0, len(base)-p.Tail), p.Tail}}, p.New)
 	}
 	return assemble(base, p.Runs, p.New)
 }
