@@ -102,6 +102,9 @@ func readPrompt(ctx context.Context, st store.Store, targets promptTargets, gen 
 		stored = activities.StoredContext{}
 	}
 	p.CurrentTurnUserMessages = stored.CurrentTurnUserMessages
+	if p.Protocol == model.ProtocolScripted && len(p.Tools) == 0 {
+		p.Tools = append(p.Tools, stored.Tools...) // a scripted body has messages only
+	}
 	if p.estimator, p.Limit, err = targets.of(p.Slot, p.provider, p.Model); err != nil {
 		return nil, err
 	}
