@@ -111,7 +111,7 @@ func (a *Activities) assemblyInput(ctx context.Context, ex *execution, rt *plugi
 	}
 	in := assembler.Input{
 		Activation:     activation(ex, rt),
-		Body:           rt.BodyFor(string(ex.lang)),
+		Body:           rt.BodyIn(ex.frozen.Locale, string(ex.lang)),
 		EventCatalogue: a.eventCatalogue(ex),
 		Exports:        bound.exports,
 		ForcedLanguage: a.cfg.ForcedLanguage,

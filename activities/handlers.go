@@ -67,6 +67,8 @@ func (a *Activities) view(ex *execution, pluginID, runtimeID string, hidden bool
 		Data:            dataReader{a.cfg.Store, ex.scope.SessionID, pluginID, hidden},
 		Messages:        messageReader{a.cfg.Store, ex.scope.SessionID},
 		Model:           a.cfg.Model,
+		Language:        a.cfg.ForcedLanguage,
+		Services:        services{a, ex},
 	}
 }
 

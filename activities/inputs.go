@@ -118,6 +118,9 @@ func slotOf(in plugin.Input, items []plugin.InputItem) (plugin.InputSlot, bool, 
 }
 
 func accepts(in plugin.Input, value json.RawMessage) bool {
+	if in.Unresolved {
+		return false // nobody publishes the contract that it should fit
+	}
 	if len(in.Accepts) == 0 {
 		return true
 	}

@@ -241,18 +241,23 @@ func (e *engine) startWorker(set *settings) error {
 	if err != nil {
 		return err
 	}
+	forced := os.Getenv(locale.SettingForced)
+	if _, err := locale.ParseForced(forced); err != nil {
+		return turn.Errorf("start worker", "bad-setting", "%w", err)
+	}
 	st, interceptors, err := armFailpoint(e.store)
 	if err != nil {
 		return err
 	}
 	acts, err := activities.New(activities.Config{
-		Library: e.library,
-		Log:     e.log,
-		Model:   gateway,
-		Plugins: e.plugins,
-		Store:   st,
-		Streams: e.hub,
-		Texts:   texts,
+		ForcedLanguage: forced,
+		Library:        e.library,
+		Log:            e.log,
+		Model:          gateway,
+		Plugins:        e.plugins,
+		Store:          st,
+		Streams:        e.hub,
+		Texts:          texts,
 	})
 	if err != nil {
 		return err
