@@ -44,7 +44,7 @@ func TestPage(t *testing.T) {
 		t.Errorf("the chart has %d bars; want one for each of the turns 2 to 4", n)
 	}
 	for _, want := range []string{
-		"Turn 3: ", "first difference: message 1 (system) +9", // the bar's text
+		"Turn 3: ", "first difference: message 1 (system)", // the bar's text
 		"<td>3–4</td>",                        // the break and the way back
 		"You tell &lt;b&gt;another&lt;/b&gt;", // escaped
 		"of it is what the breaks cost",
