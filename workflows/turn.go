@@ -49,7 +49,8 @@ type turnRun struct {
 	plan    turn.Plan
 	stage   string
 	facts   []turn.RuntimeFacts
-	closed  bool // the commit has begun: too late to abort
+	begun   bool // the plan stands and the fence is set: an abort can be noted
+	closed  bool // the commit has begun, or there is nothing to run: too late to abort
 	aborted bool
 	opens   bool // the commit ended the setup phase: a continuation follows
 }
@@ -71,7 +72,7 @@ func (t *turnRun) open(ctx, work workflow.Context, setup turn.TurnResult) (turn.
 	}
 	t.scope.TurnID = t.in.TurnID
 	t.scope.ExecutionID = turn.ContinuationExecutionID(t.scope.ExecutionID)
-	t.plan, t.facts, t.closed, t.opens = turn.Plan{}, nil, false, false
+	t.plan, t.facts, t.begun, t.closed, t.opens = turn.Plan{}, nil, false, false, false
 	result, err := t.run(ctx, work)
 	result.SetupTurnID = setup.TurnID
 	result.Runtimes = append(setup.Runtimes, result.Runtimes...)
@@ -84,6 +85,13 @@ func (t *turnRun) open(ctx, work workflow.Context, setup turn.TurnResult) (turn.
 func (t *turnRun) listen(ctx workflow.Context, cancel workflow.CancelFunc) error {
 	err := workflow.SetUpdateHandlerWithOptions(ctx, turn.UpdateAbort, func(ctx workflow.Context) error {
 		t.aborted = true
+		// The abort is noted under the fence, which BeginTurn sets.
+		if err := workflow.Await(ctx, func() bool { return t.begun || t.closed }); err != nil {
+			return err
+		}
+		if !t.begun {
+			return nothingToAbort()
+		}
 		local := t.w.storeContext(ctx, t.w.cfg.FinishTimeout, "abort")
 		err := workflow.ExecuteLocalActivity(local, turn.ActivityRequestAbort, t.scope).Get(ctx, nil)
 		if err != nil {
@@ -94,7 +102,7 @@ func (t *turnRun) listen(ctx workflow.Context, cancel workflow.CancelFunc) error
 	}, workflow.UpdateHandlerOptions{
 		Validator: func(workflow.Context) error {
 			if t.closed {
-				return temporal.NewNonRetryableApplicationError("the turn is over; there is nothing to abort", turn.CodeNoActiveTurn, nil)
+				return nothingToAbort()
 			}
 			return nil
 		},
@@ -108,10 +116,17 @@ func (t *turnRun) listen(ctx workflow.Context, cancel workflow.CancelFunc) error
 	})
 }
 
+func nothingToAbort() error {
+	return temporal.NewNonRetryableApplicationError("the turn is over; there is nothing to abort", turn.CodeNoActiveTurn, nil)
+}
+
 // run is the turn itself. work is cancelled by an abort; ctx goes on.
 func (t *turnRun) run(ctx, work workflow.Context) (turn.TurnResult, error) {
 	begin := t.w.storeContext(ctx, t.w.cfg.BeginTimeout, "begin the turn")
-	if err := workflow.ExecuteLocalActivity(begin, turn.ActivityBeginTurn, t.scope, t.in).Get(ctx, &t.plan); err != nil {
+	err := workflow.ExecuteLocalActivity(begin, turn.ActivityBeginTurn, t.scope, t.in).Get(ctx, &t.plan)
+	t.begun = err == nil && t.plan.Action == turn.PlanRun
+	t.closed = !t.begun
+	if err != nil {
 		return turn.TurnResult{}, failTurn(err)
 	}
 	switch t.plan.Action {
@@ -161,11 +176,14 @@ const maxChainDepth = 8
 // runStages runs the planned stages, then the event chain depth by depth.
 func (t *turnRun) runStages(ctx workflow.Context) error {
 	for _, stage := range t.plan.Stages {
+		if t.aborted {
+			return nil
+		}
 		if err := t.runStage(ctx, stage); err != nil {
 			return err
 		}
 	}
-	for depth := 1; t.plan.Chain && depth <= maxChainDepth; depth++ {
+	for depth := 1; t.plan.Chain && !t.aborted && depth <= maxChainDepth; depth++ {
 		var next turn.StagePlan
 		local := t.w.storeContext(ctx, t.w.cfg.PrepareTimeout, "plan event followers")
 		if err := workflow.ExecuteLocalActivity(local, turn.ActivityPlanFollowers, t.scope, depth).Get(ctx, &next); err != nil {
