@@ -188,17 +188,18 @@ func (s *stubs) try() (turn.TurnResult, error) {
 	return result, err
 }
 
-// abort asks for the turn's abort, from an activity or before the start, and
-// gives the update's answer once there is one.
+// abort asks for the turn's abort, from an activity, and returns when the turn
+// has accepted or refused it. The update's answer comes later.
 func (s *stubs) abort() <-chan error {
-	answered := make(chan error, 1)
+	decided, answered := make(chan struct{}), make(chan error, 1)
 	s.env.RegisterDelayedCallback(func() {
 		s.env.UpdateWorkflow(turn.UpdateAbort, "", &testsuite.TestUpdateCallback{
-			OnAccept:   func() {},
-			OnReject:   func(err error) { answered <- err },
+			OnAccept:   func() { close(decided) },
+			OnReject:   func(err error) { answered <- err; close(decided) },
 			OnComplete: func(_ any, err error) { answered <- err },
 		})
 	}, 0)
+	<-decided
 	return answered
 }
 
@@ -235,3 +236,11 @@ func (quiet) Debug(string, ...any) {}
 func (quiet) Info(string, ...any)  {}
 func (quiet) Warn(string, ...any)  {}
 func (quiet) Error(string, ...any) {}
+
+// flush returns when the workflow has handled everything sent before: for use
+// in an activity.
+func (s *stubs) flush() {
+	done := make(chan struct{})
+	s.env.RegisterDelayedCallback(func() { close(done) }, 0)
+	<-done
+}

@@ -144,7 +144,9 @@ func TestTurnFailures(t *testing.T) {
 		t.Parallel()
 		long := strings.Repeat("灯", 400)
 		s := newStubs(t, plan)
-		s.prepareRuntime = func(turn.PrepareInput) (turn.Prepared, error) { return turn.Prepared{}, fatal(turn.CodeHandlerError, long) }
+		s.prepareRuntime = func(turn.PrepareInput) (turn.Prepared, error) {
+			return turn.Prepared{}, fatal(turn.CodeHandlerError, long)
+		}
 		result := s.play(t)
 		for name, text := range map[string]string{"commit": s.committed[0].Message, "result": result.Message} {
 			if len(text) > 512 || len(text) < 500 || !utf8.ValidString(text) || !strings.HasSuffix(text, "…") {
@@ -152,7 +154,9 @@ func TestTurnFailures(t *testing.T) {
 			}
 		}
 		s = newStubs(t, plan)
-		s.beginTurn = func(turn.Scope, turn.Input) (turn.Plan, error) { return turn.Plan{}, fatal(turn.CodeHandlerError, long) }
+		s.beginTurn = func(turn.Scope, turn.Input) (turn.Plan, error) {
+			return turn.Plan{}, fatal(turn.CodeHandlerError, long)
+		}
 		_, err := s.try()
 		var app *temporal.ApplicationError
 		if !errors.As(err, &app) || len(app.Message()) > 512 {

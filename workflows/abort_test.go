@@ -1,0 +1,134 @@
+package workflows_test
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"github.com/covel-engine/covel/turn"
+	"go.temporal.io/sdk/temporal"
+)
+
+func TestAbort(t *testing.T) {
+	t.Parallel()
+	plan := turn.Plan{Stages: []turn.StagePlan{stage("narrative", level(agent("teller"))), stage("post-turn", level(function("keeper")))}}
+	t.Run("during a stage: nothing further starts and the commit is told", func(t *testing.T) {
+		t.Parallel()
+		s := newStubs(t, plan)
+		noted := make(chan struct{})
+		var answered <-chan error
+		s.requestAbort = func(turn.Scope) error { close(noted); return nil }
+		s.callModel = func(context.Context, turn.CallModelInput) (turn.StepOutcome, error) {
+			answered = s.abort()
+			<-noted
+			return turn.StepOutcome{}, temporal.NewCanceledError()
+		}
+		result := s.play(t)
+		if err := <-answered; err != nil {
+			t.Errorf("the abort was answered with %v", err)
+		}
+		if result.Status != turn.StatusAborted || result.AbortReason != "player-abort" {
+			t.Errorf("result %+v", result)
+		}
+		if len(s.committed) != 1 || !s.committed[0].Aborted || s.committed[0].Code != "" {
+			t.Errorf("commit %+v", s.committed)
+		}
+		if s.count("finish teller") != 0 || s.count("prepare keeper") != 0 {
+			t.Errorf("told %q", s.told)
+		}
+	})
+	t.Run("before the plan stands: it waits for the fence, and no stage starts", func(t *testing.T) {
+		t.Parallel()
+		s := newStubs(t, plan)
+		var answered <-chan error
+		var begun atomic.Bool
+		s.beginTurn = func(turn.Scope, turn.Input) (turn.Plan, error) {
+			answered = s.abort()
+			s.flush()
+			begun.Store(true)
+			return plan, nil
+		}
+		s.requestAbort = func(turn.Scope) error {
+			if !begun.Load() {
+				return fatal(turn.CodeSessionLost, "the session has another fence")
+			}
+			return nil
+		}
+		result := s.play(t)
+		if err := <-answered; err != nil {
+			t.Errorf("the abort was answered with %v", err)
+		}
+		if result.Status != turn.StatusAborted || s.count("model") != 0 {
+			t.Errorf("result %+v, told %q", result, s.told)
+		}
+	})
+	t.Run("of a turn that turns out to be over", func(t *testing.T) {
+		t.Parallel()
+		s := newStubs(t, plan)
+		var answered <-chan error
+		s.beginTurn = func(turn.Scope, turn.Input) (turn.Plan, error) {
+			answered = s.abort()
+			s.flush()
+			return turn.Plan{Action: turn.PlanReplay, Replayed: turn.StatusCommitted}, nil
+		}
+		if result := s.play(t); result.Status != turn.StatusCommitted {
+			t.Errorf("result %+v", result)
+		}
+		wantCode(t, <-answered, turn.CodeNoActiveTurn)
+		if s.count("abort") != 0 {
+			t.Errorf("told %q", s.told)
+		}
+	})
+	t.Run("after the commit began: refused", func(t *testing.T) {
+		t.Parallel()
+		s := newStubs(t, turn.Plan{})
+		var answered <-chan error
+		commit := s.commitTurn
+		s.commitTurn = func(in turn.CommitInput) (turn.CommitFacts, error) {
+			answered = s.abort()
+			return commit(in)
+		}
+		if result := s.play(t); result.Status != turn.StatusCommitted {
+			t.Errorf("result %+v", result)
+		}
+		wantCode(t, <-answered, turn.CodeNoActiveTurn)
+		if s.count("abort") != 0 {
+			t.Errorf("told %q", s.told)
+		}
+	})
+	t.Run("during the opening after a setup", func(t *testing.T) {
+		t.Parallel()
+		s := newStubs(t, plan)
+		var answered <-chan error
+		s.beginTurn = func(_ turn.Scope, in turn.Input) (turn.Plan, error) {
+			if in.Origin == turn.OriginContinuation {
+				return plan, nil
+			}
+			return turn.Plan{}, nil
+		}
+		s.commitTurn = func(in turn.CommitInput) (turn.CommitFacts, error) {
+			if in.Aborted {
+				return turn.CommitFacts{Status: turn.StatusAborted}, nil
+			}
+			return turn.CommitFacts{Status: turn.StatusCommitted, EnteredPlaying: true}, nil
+		}
+		noted := make(chan struct{})
+		s.requestAbort = func(turn.Scope) error { close(noted); return nil }
+		s.callModel = func(context.Context, turn.CallModelInput) (turn.StepOutcome, error) {
+			answered = s.abort()
+			<-noted
+			return turn.StepOutcome{}, temporal.NewCanceledError()
+		}
+		result := s.play(t)
+		if err := <-answered; err != nil {
+			t.Errorf("the abort was answered with %v", err)
+		}
+		if result.Status != turn.StatusAborted || result.SetupTurnID != "t-1" || s.at("abort t-1.opening") < 0 {
+			t.Errorf("result %+v, told %q", result, s.told)
+		}
+		if !slices.Equal([]bool{s.committed[0].Aborted, s.committed[1].Aborted}, []bool{false, true}) {
+			t.Errorf("commits %+v", s.committed)
+		}
+	})
+}
