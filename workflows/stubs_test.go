@@ -237,10 +237,12 @@ func (quiet) Info(string, ...any)  {}
 func (quiet) Warn(string, ...any)  {}
 func (quiet) Error(string, ...any) {}
 
-// flush returns when the workflow has handled everything sent before: for use
-// in an activity.
+// flush gives the workflow time to do what it wants to do about everything sent
+// before: for use in an activity.
 func (s *stubs) flush() {
-	done := make(chan struct{})
-	s.env.RegisterDelayedCallback(func() { close(done) }, 0)
-	<-done
+	for range 50 {
+		done := make(chan struct{})
+		s.env.RegisterDelayedCallback(func() { close(done) }, 0)
+		<-done
+	}
 }
