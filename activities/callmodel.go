@@ -84,6 +84,20 @@ func (a *Activities) callModel(ctx context.Context, in turn.CallModelInput) (tur
 	return stepOutcome(rt, set, added, reply, replyAt+1), nil
 }
 
+// modelCall is one logical call.
+type modelCall struct {
+	a    *Activities
+	ex   *execution
+	rt   *plugin.Runtime
+	in   turn.CallModelInput
+	base *runContext
+	// fresh is what must be written for base, nil when it is stored.
+	fresh *newContext
+	set   tool.Set
+	// ledger gains what this call's request was shortened by.
+	ledger *assembler.Ledger
+}
+
 // make calls the model and stores, in one transaction, everything that the call
 // adds: a new context, notes, the reply, and the trace of the request. A failed
 // call stores its request too, so that an operator can see what was sent.
@@ -168,20 +182,6 @@ func (a *Activities) notes(ex *execution, notes []turn.Note) []model.Message {
 		messages[i] = model.Message{Role: model.RoleSystem, Content: a.cfg.Texts.Get(ex.lang, n.Text, n.Args)}
 	}
 	return messages
-}
-
-// modelCall is one logical call.
-type modelCall struct {
-	a    *Activities
-	ex   *execution
-	rt   *plugin.Runtime
-	in   turn.CallModelInput
-	base *runContext
-	// fresh is what must be written for base, nil when it is stored.
-	fresh *newContext
-	set   tool.Set
-	// ledger gains what this call's request was shortened by.
-	ledger *assembler.Ledger
 }
 
 // run gives the reply and the request as it was sent, nil when nothing was.
