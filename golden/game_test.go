@@ -92,9 +92,12 @@ func (c *stepClock) tick() time.Time {
 func gateway(t *testing.T, cfg gameConfig) model.Caller {
 	t.Helper()
 	llm := filepath.Join(t.TempDir(), "llm.toml")
-	text := ""
+	text, base := "", "https://relay.example/v1"
+	if cfg.protocol == model.ProtocolGemini {
+		base += "beta"
+	}
 	for _, slot := range []string{"story", "default", "plugin", "fast", "memory"} {
-		text += fmt.Sprintf("[covel.%s]\nprovider = \"relay\"\nmodel = \"golden\"\nprotocol = %q\nbaseUrl = \"https://relay.example/v1\"\n\n", slot, cfg.protocol)
+		text += fmt.Sprintf("[covel.%s]\nprovider = \"relay\"\nmodel = \"golden\"\nprotocol = %q\nbaseUrl = %q\n\n", slot, cfg.protocol, base)
 	}
 	must(t, os.WriteFile(llm, []byte(text), 0o600))
 	gw, _, err := providers.New(providers.Config{

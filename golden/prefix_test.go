@@ -30,16 +30,21 @@ func (c *call) beforeTurn(t *testing.T) []trace.Part {
 	if len(parts) <= tools || !strings.HasPrefix(parts[tools].Label, "message 1 (system)") {
 		t.Fatalf("%s does not lead with tools and system prompt", keyOf(&c.Recorded))
 	}
-	history := 0
-	for _, s := range c.built.Sections {
-		if s.Name == "history" {
-			history = s.To
-		}
-	}
+	history := c.history()
 	if n := len(parts); n < tools+1+history {
 		t.Fatalf("%s has %d parts; its context has %d tools and %d rows of history", keyOf(&c.Recorded), n, tools, history)
 	}
 	return parts[:tools+1+history]
+}
+
+// history is where the messages of the history end.
+func (c *call) history() int {
+	for _, s := range c.built.Sections {
+		if s.Name == "history" {
+			return s.To
+		}
+	}
+	return 0
 }
 
 // stableHead is the system prompt up to its third cache border: preamble, body,
@@ -116,6 +121,45 @@ func TestNarratorKeepsItsPrefix(t *testing.T) {
 // system prompt comes or goes: the gull at turn 10, salt fever at 21.
 var loreTurns = []int{10, 11, 21, 22}
 
+// TestEveryProtocolRepeatsTheHistory: whatever protocol carries it, a turn's
+// request begins with tools, system prompt and history of the turn before.
+// Cache marks move with the end of the history; they are no part of the text.
+func TestEveryProtocolRepeatsTheHistory(t *testing.T) {
+	t.Parallel()
+	for _, protocol := range []string{model.ProtocolAnthropic, model.ProtocolChat, model.ProtocolGemini, model.ProtocolResponses} {
+		t.Run(protocol, func(t *testing.T) {
+			t.Parallel()
+			g := newGame(t, gameConfig{locale: "en-US", protocol: protocol, script: "en-US.yaml"})
+			for _, line := range lines(t, "en-US")[:8] {
+				g.say(line)
+			}
+			list := firsts(g.calls(), "narrator")
+			for i := 1; i < len(list); i++ {
+				was, now := trace.ReadPlain(list[i-1].Body()), trace.ReadPlain(list[i].Body())
+				if was.System == "" || was.System != now.System {
+					t.Fatalf("turn %d has another system prompt", list[i].LogicalTurn)
+				}
+				if !sameTools(was.Tools, now.Tools) {
+					t.Fatalf("turn %d has other tools", list[i].LogicalTurn)
+				}
+				// Gemini joins neighbours of one role: the last row of the history may
+				// stand in one message with what follows it.
+				for j, row := range was.Messages[:list[i-1].history()] {
+					if next := now.Messages[j]; next.Role != row.Role || !strings.HasPrefix(row.Content, next.Content) {
+						t.Fatalf("turn %d has another message %d: %s %.60q; it was %s %.60q", list[i].LogicalTurn, j, next.Role, next.Content, row.Role, row.Content)
+					}
+				}
+			}
+		})
+	}
+}
+
+func sameTools(a, b []model.Tool) bool {
+	return slices.EqualFunc(a, b, func(a, b model.Tool) bool {
+		return a.Name == b.Name && a.Description == b.Description && string(a.Parameters) == string(b.Parameters)
+	})
+}
+
 // TestWindowedRuntimesKeepTheirHead: where the history slides, tools and system
 // prompt are what can repeat, and they do.
 func TestWindowedRuntimesKeepTheirHead(t *testing.T) {
@@ -133,9 +177,7 @@ func TestWindowedRuntimesKeepTheirHead(t *testing.T) {
 					if was.System != now.System && list[i-1].lore() == list[i].lore() && !newcomer(runtimeID, list[i].LogicalTurn) {
 						t.Errorf("turn %d has another system prompt", list[i].LogicalTurn)
 					}
-					if !slices.EqualFunc(was.Tools, now.Tools, func(a, b model.Tool) bool {
-						return a.Name == b.Name && a.Description == b.Description && string(a.Parameters) == string(b.Parameters)
-					}) {
+					if !sameTools(was.Tools, now.Tools) {
 						t.Errorf("turn %d has other tools", list[i].LogicalTurn)
 					}
 				}
