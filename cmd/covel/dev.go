@@ -3,8 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
+	"net"
+	"net/http"
 	"os"
+	"time"
 
+	"github.com/covel-engine/covel/model/scripted"
+	"github.com/covel-engine/covel/turn"
 	"github.com/spf13/cobra"
 )
 
@@ -15,13 +20,15 @@ type ready struct {
 	Temporal string `json:"temporal,omitempty"`
 	UI       string `json:"ui,omitempty"`
 	API      string `json:"api,omitempty"`
+	// Scripted is where the scripted model answers in all four protocols.
+	Scripted string `json:"scripted,omitempty"`
 	Worker   bool   `json:"worker"`
 	PID      int    `json:"pid"`
 }
 
 func newDev(c *console, set *settings) *cobra.Command {
 	var port, uiPort int
-	var noWorker bool
+	var noWorker, scriptedHTTP bool
 	cmd := &cobra.Command{
 		Use:   "dev",
 		Short: "Run Temporal with its UI and a worker in this process",
@@ -40,15 +47,38 @@ data directory connect to it. Ctrl-C stops it cleanly.`,
 				return err
 			}
 			defer e.close()
-			return e.serveUntilDone(ctx, c, ready{
-				Event: "ready", Temporal: e.server.FrontendAddr, UI: e.server.UIAddr, Worker: !noWorker, PID: os.Getpid(),
-			})
+			r := ready{Event: "ready", Temporal: e.server.FrontendAddr, UI: e.server.UIAddr, Worker: !noWorker, PID: os.Getpid()}
+			if scriptedHTTP {
+				address, stop, err := serveScripted(ctx)
+				if err != nil {
+					return err
+				}
+				defer stop()
+				r.Scripted = address
+			}
+			return e.serveUntilDone(ctx, c, r)
 		},
 	}
 	cmd.Flags().IntVar(&port, "port", 0, "port of Temporal's gRPC API (default: any free one)")
 	cmd.Flags().IntVar(&uiPort, "ui-port", 0, "port of Temporal's web UI (default: any free one)")
+	cmd.Flags().BoolVar(&scriptedHTTP, "scripted-http", false, "serve the scripted model over HTTP in all four wire protocols")
 	cmd.Flags().BoolVar(&noWorker, "no-worker", false, "only Temporal; a `covel worker` elsewhere plays the turns")
 	return cmd
+}
+
+// serveScripted serves the scripted model on a free loopback port.
+func serveScripted(ctx context.Context) (address string, stop func(), err error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, turn.Errorf("serve the scripted model", turn.CodeUnavailable, "%w", err)
+	}
+	server := &http.Server{Handler: scripted.NewHandler(scripted.HandlerConfig{}), ReadHeaderTimeout: 5 * time.Second}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = server.Serve(l) // ends with Close
+	}()
+	return "http://" + l.Addr().String(), func() { _ = server.Close(); <-ended }, nil
 }
 
 // serveUntilDone announces that the process can be used and waits for its end.
@@ -66,6 +96,9 @@ func (e *engine) serveUntilDone(ctx context.Context, c *console, r ready) error 
 		}
 		if r.UI != "" {
 			fmt.Fprintf(c.out, "UI        %s\n", r.UI)
+		}
+		if r.Scripted != "" {
+			fmt.Fprintf(c.out, "Scripted  %s\n", r.Scripted)
 		}
 		if r.API != "" {
 			fmt.Fprintf(c.out, "API       %s\n", r.API)
