@@ -16,28 +16,35 @@ func fatal(code, message string) error {
 	return temporal.NewNonRetryableApplicationError(message, code, nil, string(turn.KindOf(code)))
 }
 
+// passing gives an error that Temporal tries again.
+func passing(code, message string) error {
+	return temporal.NewApplicationError(clip(message), code, string(turn.KindOf(code)))
+}
+
 // outcome turns an error into what leaves an activity. Faults of the input and
 // lost fences are final; driver errors and closed connections are tried again.
 func outcome(err error) error {
-	if err == nil {
-		return nil
-	}
 	var coded *turn.Error
-	if errors.As(err, &coded) {
-		if coded.Code == turn.CodeUnavailable {
-			return err
-		}
-		return fatal(coded.Code, coded.Error())
-	}
 	var stored *store.Error
-	if errors.As(err, &stored) {
-		return fatal(stored.Code, stored.Error())
-	}
 	var call *model.Error
-	if errors.As(err, &call) {
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &coded) && coded.Code == turn.CodeUnavailable:
+		return passing(coded.Code, coded.Error())
+	case errors.As(err, &coded):
+		return fatal(coded.Code, coded.Error())
+	case errors.As(err, &call):
 		return fatal(call.Code, call.Message)
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	case errors.As(err, &stored) && stored.Code == store.CodeStoreFailed:
+		return passing(turn.CodeUnavailable, stored.Error())
+	case errors.As(err, &stored):
+		return fatal(stored.Code, stored.Error())
+	default:
+		return passing(turn.CodeHandlerError, err.Error())
 	}
-	return err
 }
 
 // write runs a store section of an execution: session lock first, then the

@@ -178,7 +178,7 @@ func (r *runtimeRun) callModel(ctx workflow.Context, c *agentloop.CallModel) (tu
 		return reply, err
 	}
 	code, message := failure(err)
-	if code == turn.CodeSessionLost {
+	if code == turn.CodeSessionLost || code == turn.CodeUnavailable {
 		return reply, err
 	}
 	return turn.StepOutcome{Length: c.Length + len(c.Notes), Failed: code, Message: message}, nil
