@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/covel-engine/covel/turn"
+	"go.temporal.io/sdk/temporal"
 )
 
 func TestLevels(t *testing.T) {
@@ -113,6 +114,17 @@ func TestModelCalls(t *testing.T) {
 		}
 		result := s.play(t)
 		if result.Code != turn.CodeSessionLost || s.count("finish teller") != 0 || s.count("function keeper") != 0 {
+			t.Errorf("result %+v, told %q", result, s.told)
+		}
+	})
+	t.Run("a store that stays away fails the turn, not the runtime", func(t *testing.T) {
+		t.Parallel()
+		s := newStubs(t, plan)
+		s.callModel = func(context.Context, turn.CallModelInput) (turn.StepOutcome, error) {
+			return turn.StepOutcome{}, temporal.NewApplicationError("the connection was closed", turn.CodeUnavailable)
+		}
+		result := s.play(t)
+		if result.Code != turn.CodeUnavailable || s.count("model") < 2 || s.count("finish teller") != 0 {
 			t.Errorf("result %+v, told %q", result, s.told)
 		}
 	})
