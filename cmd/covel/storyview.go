@@ -3,13 +3,16 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/covel-engine/covel/client"
 	"github.com/covel-engine/covel/stream"
+	"github.com/covel-engine/covel/tokens"
 	"github.com/covel-engine/covel/turn"
+	"golang.org/x/term"
 )
 
 // storyView writes a story and, on a terminal, one live line under it. The
@@ -21,7 +24,40 @@ type storyView struct {
 	mu      sync.Mutex
 	status  string // the live line on screen, "" for none
 	written strings.Builder
-	column  int // runes since the last newline of the story
+	column  int // cells since the last newline of the story
+}
+
+// width is the terminal's width in cells.
+func (v *storyView) width() int {
+	if f, ok := v.c.out.(*os.File); ok {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+			return w
+		}
+	}
+	return 80
+}
+
+// cells counts the cells of a text; Han and its like take two.
+func cells(text string) int {
+	n := 0
+	for _, r := range text {
+		n++
+		if tokens.Wide(r) {
+			n++
+		}
+	}
+	return n
+}
+
+// below writes a text into the line under the story and goes back. It does
+// nothing where the story fills its line: the cursor could not be brought back.
+func (v *storyView) below(text string) bool {
+	width := v.width()
+	if v.column > 0 && v.column%width == 0 {
+		return false
+	}
+	fmt.Fprintf(v.c.err, "\n\x1b[2K%s\x1b[1A\x1b[%dG", text, v.column%width+1)
+	return true
 }
 
 // show writes one delta. A reset drops what an earlier attempt wrote.
@@ -34,9 +70,9 @@ func (v *storyView) show(d stream.Chunk) {
 		fmt.Fprint(v.c.out, d.Text)
 		v.written.WriteString(d.Text)
 		if i := strings.LastIndexByte(d.Text, '\n'); i >= 0 {
-			v.column = len([]rune(d.Text[i+1:]))
+			v.column = cells(d.Text[i+1:])
 		} else {
-			v.column += len([]rune(d.Text))
+			v.column += cells(d.Text)
 		}
 	case stream.KindReset:
 		if v.written.Len() > 0 {
@@ -84,9 +120,9 @@ func (v *storyView) setStatus(line string) {
 		return
 	}
 	v.erase()
-	// Save the cursor, write the line below the story, go back.
-	fmt.Fprintf(v.c.err, "\x1b7\n\x1b[2m[%s]\x1b[0m\x1b8", line)
-	v.status = line
+	if v.below("\x1b[2m[" + line + "]\x1b[0m") {
+		v.status = line
+	}
 }
 
 // erase removes the live line from the screen.
@@ -94,7 +130,7 @@ func (v *storyView) erase() {
 	if v.status == "" {
 		return
 	}
-	fmt.Fprint(v.c.err, "\x1b7\n\x1b[2K\x1b8")
+	v.below("")
 	v.status = ""
 }
 
