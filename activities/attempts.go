@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -47,6 +48,12 @@ func (c *modelCall) attempts(params model.Params) (*attempts, error) {
 	return a, err
 }
 
+// hint tells the model that this is retry n.
+func (a *attempts) hint(n int) model.Message {
+	text := a.call.a.cfg.Texts.Get(a.call.ex.lang, "T15", map[string]string{"n": strconv.Itoa(n)})
+	return model.Message{Role: model.RoleSystem, Content: agentloop.RetryHint(n, text)}
+}
+
 // minRequestBudget is the least time of one logical call (spec 04 §7.2).
 const minRequestBudget = 120 * time.Second
 
@@ -71,8 +78,7 @@ func (a *attempts) run(ctx context.Context) (*model.Result, error) {
 			state.Plain = true
 		case next.Retry:
 			state.Number++
-			hint := agentloop.RetryHint(state.Number, a.call.a.cfg.Texts.Get(a.call.ex.lang, "T15", nil))
-			a.params.Messages = append(slices.Clip(a.params.Messages), model.Message{Role: model.RoleSystem, Content: hint})
+			a.params.Messages = append(slices.Clip(a.params.Messages), a.hint(state.Number))
 		default:
 			return nil, failure
 		}
