@@ -48,13 +48,19 @@ func newLab(t *testing.T, h labHandlers) *lab {
 	t.Cleanup(func() { _ = st.Close() })
 	must(t, st.Migrate(t.Context()))
 	if h.probe == nil {
-		h.probe = func(context.Context, plugin.FunctionCall) (plugin.FunctionResult, error) { return plugin.FunctionResult{}, nil }
+		h.probe = func(context.Context, plugin.FunctionCall) (plugin.FunctionResult, error) {
+			return plugin.FunctionResult{}, nil
+		}
 	}
 	if h.gate == nil {
-		h.gate = func(context.Context, plugin.FunctionCall) (plugin.GuardResult, error) { return plugin.GuardResult{}, nil }
+		h.gate = func(context.Context, plugin.FunctionCall) (plugin.GuardResult, error) {
+			return plugin.GuardResult{}, nil
+		}
 	}
 	if h.note == nil {
-		h.note = func(context.Context, plugin.ToolCall) (plugin.ToolResult, error) { return plugin.ToolResult{Summary: "noted"}, nil }
+		h.note = func(context.Context, plugin.ToolCall) (plugin.ToolResult, error) {
+			return plugin.ToolResult{Summary: "noted"}, nil
+		}
 	}
 	gen, findings, err := plugin.Load(plugin.Config{Bundled: labPlugin(), Handlers: plugin.Handlers{
 		Functions: map[string]plugin.FunctionHandler{"lab.probe": h.probe},
