@@ -91,13 +91,7 @@ func (a *Activities) callFunction(ctx context.Context, ex *execution, rt *plugin
 			answer.Failed = coded.Code
 		}
 	}
-	if size := answerSize(answer.Result); size > maxValueBytes {
-		answer = functionAnswer{
-			Failed:     turn.CodeHandlerError,
-			Message:    fmt.Sprintf("the answer has %d bytes; at most %d are taken", size, maxValueBytes),
-			DurationMs: answer.DurationMs,
-		}
-	}
+	answer = answer.kept()
 	err = a.write(ctx, ex.scope, func(ctx context.Context, tx store.Tx) error {
 		if err := a.record(ctx, tx, ex.scope, journalFunction, rt.ID, &answer); err != nil {
 			return err
@@ -105,6 +99,28 @@ func (a *Activities) callFunction(ctx context.Context, ex *execution, rt *plugin
 		return trace.Insert(ctx, tx, a.cfg.Now(), started(ex.scope, rt.ID, in.Stage))
 	})
 	return answer, err
+}
+
+// kept is the answer as the journal takes it: one that is too large, or holds
+// something that is no JSON, is a failed call.
+func (f functionAnswer) kept() functionAnswer {
+	failed := func(code, format string, args ...any) functionAnswer {
+		return functionAnswer{Failed: code, Message: clip(fmt.Sprintf(format, args...)), DurationMs: f.DurationMs}
+	}
+	if len(f.Result.Value) == 0 {
+		f.Result.Value = nil
+	}
+	size := answerSize(f.Result)
+	switch {
+	case size > maxValueBytes:
+		return failed(turn.CodeHandlerError, "the answer has %d bytes; at most %d are taken", size, maxValueBytes)
+	case f.Result.Value != nil && !json.Valid(f.Result.Value):
+		return failed(turn.CodeOutputSchemaInvalid, "the value is no JSON")
+	}
+	if _, err := json.Marshal(f); err != nil {
+		return failed(turn.CodeHandlerError, "an effect or proposal of the answer is no JSON: %v", err)
+	}
+	return f
 }
 
 func answerSize(r plugin.FunctionResult) int {
@@ -131,12 +147,8 @@ func (a *Activities) applyFunction(ex *execution, rt *plugin.Runtime, answer fun
 	if len(value) == 0 {
 		value = json.RawMessage("null")
 	}
-	switch {
-	case answer.Failed != "":
+	if answer.Failed != "" {
 		fail(answer.Failed, answer.Message)
-		return
-	case !json.Valid(value):
-		fail(turn.CodeOutputSchemaInvalid, "the value is no JSON")
 		return
 	}
 	if err := a.checkOutput(ex, rt, value); err != nil {
@@ -144,7 +156,7 @@ func (a *Activities) applyFunction(ex *execution, rt *plugin.Runtime, answer fun
 		return
 	}
 	r.Status = turn.RuntimeSuccess
-	r.Output, r.CanonicalValue = value, value
+	r.Output = value
 	r.Effects = answer.Result.Effects
 	r.Completion = answer.Result.Completion
 	for i, p := range answer.Result.Proposals {

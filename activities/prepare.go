@@ -3,6 +3,8 @@ package activities
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"maps"
 
 	"github.com/covel-engine/covel/plugin"
@@ -65,12 +67,15 @@ func (a *Activities) gates(ctx context.Context, ex *execution, rt *plugin.Runtim
 		return nil, nil
 	}
 	answer, err := a.askGuard(ctx, ex, rt, guard, bound)
+	var failed *guardError
 	switch {
+	case errors.As(err, &failed):
+		return a.failedGuard(ex, rt, in, failed), nil
 	case err != nil:
-		return a.failedGuard(ex, rt, in, err), nil //nolint:nilerr // a guard's failure is its runtime's result
+		return nil, err
 	case answer.Skip:
 		r := skip("guard", schedule.SkippedByGuard)
-		r.Output, r.CanonicalValue = answer.Value, answer.Value
+		r.Output = answer.Value
 		return r, nil
 	default:
 		return nil, nil
@@ -78,11 +83,17 @@ func (a *Activities) gates(ctx context.Context, ex *execution, rt *plugin.Runtim
 }
 
 // failedGuard fails the runtime whose guard failed or timed out.
-func (a *Activities) failedGuard(ex *execution, rt *plugin.Runtime, in turn.PrepareInput, err error) *turn.RuntimeResult {
+func (a *Activities) failedGuard(ex *execution, rt *plugin.Runtime, in turn.PrepareInput, err *guardError) *turn.RuntimeResult {
 	r := a.newResult(ex, rt, in.Stage, in.Level)
 	failResult(r, turn.CodeHandlerError, "guard: "+err.Error())
 	return r
 }
+
+// guardError is the failure of a guard itself, which is its runtime's result.
+type guardError struct{ err error }
+
+func (e *guardError) Error() string { return e.err.Error() }
+func (e *guardError) Unwrap() error { return e.err }
 
 // askGuard runs a guard once; a repeat gets the recorded answer.
 func (a *Activities) askGuard(
@@ -93,11 +104,15 @@ func (a *Activities) askGuard(
 	}
 	call := a.functionCall(ex, rt, inputs)
 	answer, err = bounded(ctx, guardTimeout, func(ctx context.Context) (plugin.GuardResult, error) { return guard(ctx, call) })
-	if err != nil {
-		return answer, err
-	}
-	if len(answer.Value) > 0 && !json.Valid(answer.Value) {
-		return answer, turn.Errorf("guard", turn.CodeHandlerError, "guard of %s answered no JSON", rt.ID)
+	switch {
+	case ctx.Err() != nil:
+		return answer, ctx.Err()
+	case err != nil:
+		return answer, &guardError{err}
+	case len(answer.Value) > 0 && !json.Valid(answer.Value):
+		return answer, &guardError{fmt.Errorf("%s answered no JSON", rt.ID)}
+	case len(answer.Value) == 0:
+		answer.Value = nil
 	}
 	err = a.write(ctx, ex.scope, func(ctx context.Context, tx store.Tx) error {
 		return a.record(ctx, tx, ex.scope, journalGuard, rt.ID, &answer)
