@@ -226,7 +226,15 @@ func (s Set) runPlugin(ctx context.Context, t plugin.Tool, in invocation) (answe
 // checkWrites validates what a plugin's tool wants to write and emit, while
 // the model can still correct it.
 func (s Set) checkWrites(pluginID string, res plugin.ToolResult) *refusal {
+	for _, e := range res.Events {
+		if len(e.Data) > 0 && !json.Valid(e.Data) {
+			return refusef(turn.ResultExecutionError, "the data of event %q is no JSON", e.Topic)
+		}
+	}
 	for _, p := range res.Proposals {
+		if !json.Valid(p.Payload) {
+			return refusef(turn.ResultExecutionError, "the payload of a %s is no JSON", p.Type)
+		}
 		var err error
 		switch p.Type {
 		case turn.ProposalPluginData:
