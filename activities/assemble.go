@@ -175,7 +175,7 @@ func (a *Activities) history(ctx context.Context, ex *execution, rt *plugin.Runt
 	if err != nil {
 		return nil, nil, err
 	}
-	rows = assembler.WithoutCurrentTurn(rows, ex.scope.TurnID)
+	rows = assembler.WithoutCurrentTurn(rows, turn.OpenedTurnID(ex.scope.TurnID))
 	var recent []assembler.Picture
 	if rt.Story() {
 		recent = assembler.RecentPictures(rows)

@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -228,7 +229,7 @@ func hashParts(c *runContext, base *keptContext, blobs map[string][]byte) ([]str
 	if base != nil && reflect.DeepEqual(base.ctx.Tools, c.Tools) {
 		hashes[1] = base.hashes[1]
 	} else {
-		b, err := json.Marshal(c.Tools)
+		b, err := encodePart(c.Tools)
 		if err != nil {
 			return nil, fmt.Errorf("tools: %w", err)
 		}
@@ -239,13 +240,23 @@ func hashParts(c *runContext, base *keptContext, blobs map[string][]byte) ([]str
 			hashes[fixedParts+i] = base.hashes[fixedParts+i]
 			continue
 		}
-		b, err := json.Marshal(c.Messages[i])
+		b, err := encodePart(c.Messages[i])
 		if err != nil {
 			return nil, fmt.Errorf("message %d: %w", i, err)
 		}
 		put(fixedParts+i, b)
 	}
 	return hashes, nil
+}
+
+// encodePart encodes as the wire protocols do, without escaping markup, so that
+// the same text is the same bytes there and here.
+func encodePart(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), err
 }
 
 // samePlain says whether two messages are equal and hold text only.

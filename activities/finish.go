@@ -76,7 +76,7 @@ func (a *Activities) finalise(
 		failResult(r, code, message)
 		return nil
 	}
-	r.Status, r.Output, r.CanonicalValue = turn.RuntimeSuccess, value, value
+	r.Status, r.Output = turn.RuntimeSuccess, value
 	if in.Ending == turn.EndingTool {
 		r.Completion = "done"
 	}

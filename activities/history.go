@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/covel-engine/covel/session"
+	"github.com/covel-engine/covel/turn"
 )
 
 // rawOnce are the session's raw rows as they were at the execution's start,
@@ -28,8 +29,25 @@ func (a *Activities) rawHistory(ctx context.Context, ex *execution) ([]session.M
 	if err != nil {
 		return nil, err
 	}
-	once.rows, once.done = rows, true
-	return rows, nil
+	once.rows, once.done = asPlayed(rows), true
+	return once.rows, nil
+}
+
+// asPlayed gives the rows under the turns that a player knows: a continuation
+// belongs to the turn that it opened.
+func asPlayed(rows []session.Message) []session.Message {
+	cloned := false
+	for i := range rows {
+		played := turn.OpenedTurnID(rows[i].TurnID)
+		if played == rows[i].TurnID {
+			continue
+		}
+		if !cloned {
+			rows, cloned = slices.Clone(rows), true
+		}
+		rows[i].TurnID = played
+	}
+	return rows
 }
 
 // readHistory reads the rows that are new since this worker last read the

@@ -143,14 +143,14 @@ func producers(ex *execution, in plugin.Input) []string {
 // produced is the value that a result offers: of a success, or of a guard's
 // skip with a value (spec 03 §5.1).
 func produced(r *turn.RuntimeResult) (plugin.InputItem, bool) {
-	if r == nil || len(r.CanonicalValue) == 0 {
+	if r == nil || len(r.Value()) == 0 {
 		return plugin.InputItem{}, false
 	}
 	if r.Status != turn.RuntimeSuccess && (r.Status != turn.RuntimeSkipped || r.SkippedBy != schedule.SkippedByGuard) {
 		return plugin.InputItem{}, false
 	}
 	return plugin.InputItem{
-		Value:  r.CanonicalValue,
+		Value:  r.Value(),
 		Source: plugin.InputSource{PluginID: r.PluginID, RuntimeID: r.RuntimeID, ResultID: r.ID},
 	}, true
 }

@@ -172,10 +172,7 @@ func (a *application) publishExports(ctx context.Context) error {
 			return failf(turn.CodeCommitFailed, "export %q of %q: io.output declares neither schema nor contract",
 				rt.IO.Output.RecordAs, r.RuntimeID)
 		}
-		value := r.CanonicalValue
-		if len(value) == 0 {
-			value = r.Output
-		}
+		value := r.Value()
 		err := a.tx.Savepoint(ctx, func(ctx context.Context) error {
 			return a.tx.InsertExport(ctx, store.Export{
 				ID: a.plan.id("export", r.ID, r.RuntimeID), SessionID: a.plan.SessionID, PluginID: r.PluginID,

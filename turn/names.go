@@ -1,5 +1,7 @@
 package turn
 
+import "strings"
+
 // Workflow types on Temporal.
 const (
 	WorkflowTurn      = "Turn"
@@ -73,11 +75,17 @@ func StageWorkflowID(sessionID, turnID, stage string) string {
 
 // ContinuationTurnID is the turn that opens the game after the setup phase
 // ended in another turn (spec 03 §3.2).
-func ContinuationTurnID(turnID string) string { return turnID + ".opening" }
+func ContinuationTurnID(turnID string) string { return turnID + openingSuffix }
+
+// OpenedTurnID gives the turn that a continuation belongs to: the player asked
+// once, so prompts count the two as one. Other ids come back as they are.
+func OpenedTurnID(turnID string) string { return strings.TrimSuffix(turnID, openingSuffix) }
+
+const openingSuffix = ".opening"
 
 // ContinuationExecutionID is the executionId of that turn: it runs in the same
 // workflow run.
-func ContinuationExecutionID(executionID string) string { return executionID + ".opening" }
+func ContinuationExecutionID(executionID string) string { return executionID + openingSuffix }
 
 // RunID names the transcript of one runtime's run. It is the same on every
 // worker, so that a repeated activity finds what an earlier attempt stored.

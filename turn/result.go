@@ -21,16 +21,17 @@ const (
 // RuntimeResult is the full result of one runtime (spec 03 §1.4). It lives in
 // the store, never in a workflow.
 type RuntimeResult struct {
-	ID               string          `json:"id"`
-	PluginID         string          `json:"pluginId"`
-	RuntimeID        string          `json:"runtimeId"`
-	Stage            string          `json:"stage,omitempty"`
-	Level            int             `json:"level,omitempty"`
-	RunID            string          `json:"runId"`
-	TurnID           string          `json:"turnId"`
-	Status           RuntimeStatus   `json:"status"`
-	Story            bool            `json:"story,omitempty"`
-	Output           json.RawMessage `json:"output,omitempty"`
+	ID        string          `json:"id"`
+	PluginID  string          `json:"pluginId"`
+	RuntimeID string          `json:"runtimeId"`
+	Stage     string          `json:"stage,omitempty"`
+	Level     int             `json:"level,omitempty"`
+	RunID     string          `json:"runId"`
+	TurnID    string          `json:"turnId"`
+	Status    RuntimeStatus   `json:"status"`
+	Story     bool            `json:"story,omitempty"`
+	Output    json.RawMessage `json:"output,omitempty"`
+	// CanonicalValue is set only where it differs from Output; see Value.
 	CanonicalValue   json.RawMessage `json:"canonicalValue,omitempty"`
 	Effects          *Effects        `json:"effects,omitempty"`
 	Proposals        []Proposal      `json:"proposals,omitempty"`
@@ -46,6 +47,15 @@ type RuntimeResult struct {
 	MissingUpstreams []string        `json:"missingUpstreams,omitempty"`
 	CyclePath        []string        `json:"cyclePath,omitempty"`
 	Timestamp        time.Time       `json:"timestamp"`
+}
+
+// Value is what the result offers to others: its canonical value, or its output
+// where that is the same and stands only once.
+func (r *RuntimeResult) Value() json.RawMessage {
+	if len(r.CanonicalValue) > 0 {
+		return r.CanonicalValue
+	}
+	return r.Output
 }
 
 // NarrativeText is the story text of a result's output, "" when it has none.
