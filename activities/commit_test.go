@@ -41,8 +41,8 @@ func TestCommitTurn(t *testing.T) {
 		status turn.Status
 		code   string
 	}{
-		"an aborted turn":                         {turn.CommitInput{Aborted: true}, turn.StatusAborted, turn.CodeTurnAborted},
-		"a failed turn":                           {turn.CommitInput{Code: "INVALID_VALUE", Message: "unreadable"}, turn.StatusFailed, "INVALID_VALUE"},
+		"an aborted turn": {turn.CommitInput{Aborted: true}, turn.StatusAborted, turn.CodeTurnAborted},
+		"a failed turn":   {turn.CommitInput{Code: "INVALID_VALUE", Message: "unreadable"}, turn.StatusFailed, "INVALID_VALUE"},
 		"an abort goes before a failure's record": {turn.CommitInput{Aborted: true, Code: "INVALID_VALUE"}, turn.StatusAborted, turn.CodeTurnAborted},
 	} {
 		t.Run(name+" leaves its record and no story", func(t *testing.T) {

@@ -32,6 +32,9 @@ func Parse(text string) (*Point, error) {
 	if len(fields) < 3 {
 		return nil, fmt.Errorf("failpoint %q: write ACTIVITY:WHERE:ACTION[:NTH[:FILE]]", text)
 	}
+	if fields[0] == "" {
+		return nil, fmt.Errorf("failpoint %q: it names no activity", text)
+	}
 	p := &Point{Activity: fields[0], Where: fields[1], nth: 1}
 	if p.Where != Before && p.Where != After && p.Where != InTx {
 		return nil, fmt.Errorf("failpoint %q: place %q is not before, after or tx", text, p.Where)
