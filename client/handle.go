@@ -45,7 +45,7 @@ func (h *Handle) Wait(ctx context.Context) (turn.Outcome, error) {
 	if err == nil && result.SetupTurnID != "" {
 		outcome, err = h.c.withSetup(ctx, outcome, result.SetupTurnID)
 	}
-	if errors.Is(err, errNoRecord) {
+	if turn.CodeOf(err) == codeTurnNotFound {
 		// An empty result keeps no record (spec 03 §1.4).
 		return turn.Outcome{
 			SessionID:   result.SessionID,
@@ -107,7 +107,10 @@ func (h *Handle) runError(err error) error {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
 	default:
-		return unavailable("turn", err)
+		failed := unavailable("turn", err)
+		if !errors.As(failed, &e) {
+			return failed
+		}
 	}
 	e.Session, e.Turn = h.SessionID, h.TurnID
 	return e
@@ -129,13 +132,15 @@ func (c *Client) withSetup(ctx context.Context, opening turn.Outcome, setupTurnI
 	return opening, nil
 }
 
-var errNoRecord = errors.New("no record of the turn")
+const codeTurnNotFound = "turn_not_found"
 
-// Outcome reads a stored turn's outcome.
+// Outcome reads a stored turn's outcome; none is turn_not_found.
 func (c *Client) Outcome(ctx context.Context, sessionID, turnID string) (turn.Outcome, error) {
 	record, err := c.cfg.Store.TurnRecord(ctx, sessionID, turnID)
 	if errors.Is(err, store.ErrNotFound) {
-		return turn.Outcome{}, errNoRecord
+		e := turn.Errorf("read outcome", codeTurnNotFound, "session %q has no turn %q", sessionID, turnID)
+		e.Session, e.Turn = sessionID, turnID
+		return turn.Outcome{}, e
 	}
 	if err != nil {
 		return turn.Outcome{}, storeError("read outcome", err)

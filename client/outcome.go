@@ -2,7 +2,6 @@ package client
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/covel-engine/covel/store"
@@ -44,7 +43,7 @@ func outcomeOf(record store.TurnRecord) (turn.Outcome, error) {
 	if len(record.Error) > 0 {
 		out.Error = new(turn.OutcomeError)
 		if err := json.Unmarshal(record.Error, out.Error); err != nil {
-			return out, fmt.Errorf("turn %q: its error is unreadable: %w", record.TurnID, err)
+			return out, turn.Errorf("read outcome", "INVALID_VALUE", "turn %q: its error is unreadable: %w", record.TurnID, err)
 		}
 	}
 	out.Status = status(record, out)

@@ -228,7 +228,7 @@ func sessionError(op, id string, err error) error {
 
 func storeError(op string, err error) error {
 	var coded *store.Error
-	if errors.As(err, &coded) {
+	if errors.As(err, &coded) && coded.Code != store.CodeStoreFailed {
 		return turn.Errorf(op, coded.Code, "%w", err)
 	}
 	return turn.Errorf(op, turn.CodeUnavailable, "the database cannot be used: %w", err)
