@@ -38,6 +38,26 @@ func TestAbort(t *testing.T) {
 			t.Errorf("told %q", s.told)
 		}
 	})
+	t.Run("twice is the same as once", func(t *testing.T) {
+		t.Parallel()
+		s := newStubs(t, plan)
+		noted := make(chan struct{}, 2)
+		var answered []<-chan error
+		s.requestAbort = func(turn.Scope) error { noted <- struct{}{}; return nil }
+		s.beginTurn = func(turn.Scope, turn.Input) (turn.Plan, error) {
+			answered = append(answered, s.abort(), s.abort())
+			return plan, nil
+		}
+		result := s.play(t)
+		for _, answer := range answered {
+			if err := <-answer; err != nil {
+				t.Errorf("an abort was answered with %v", err)
+			}
+		}
+		if result.Status != turn.StatusAborted || len(s.committed) != 1 || len(noted) != 2 {
+			t.Errorf("result %+v, told %q", result, s.told)
+		}
+	})
 	t.Run("before the plan stands: it waits for the fence, and no stage starts", func(t *testing.T) {
 		t.Parallel()
 		s := newStubs(t, plan)
