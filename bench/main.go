@@ -20,15 +20,16 @@ func main() {
 	load := flag.Int("load", 160, "turns to measure at concurrency 16")
 	messages := flag.Int("messages", 2000, "messages in the session of the second row")
 	binary := flag.String("covel", "", "covel binary for the server (default: build it)")
+	memory := flag.Bool("memory", false, "keep the server's database in memory instead of a file")
 	profile := flag.String("cpuprofile", "", "write a CPU profile of the worker to this file")
 	flag.Parse()
-	if err := measure(*binary, *profile, *turns, *load, *messages); err != nil {
+	if err := measure(*binary, *memory, *profile, *turns, *load, *messages); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func measure(binary, profile string, turns, load, messages int) error {
+func measure(binary string, memory bool, profile string, turns, load, messages int) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if profile != "" {
@@ -38,11 +39,11 @@ func measure(binary, profile string, turns, load, messages int) error {
 		}
 		defer stopProfile()
 	}
-	return run(ctx, binary, turns, load, messages)
+	return run(ctx, binary, memory, turns, load, messages)
 }
 
-func run(ctx context.Context, binary string, turns, load, messages int) error {
-	rig, err := newRig(ctx, binary)
+func run(ctx context.Context, binary string, memory bool, turns, load, messages int) error {
+	rig, err := newRig(ctx, binary, memory)
 	if err != nil {
 		return err
 	}

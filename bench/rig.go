@@ -42,7 +42,7 @@ type rig struct {
 	client   *client.Client
 }
 
-func newRig(ctx context.Context, binary string) (r *rig, err error) {
+func newRig(ctx context.Context, binary string, memory bool) (r *rig, err error) {
 	r = &rig{}
 	defer func() {
 		if err != nil {
@@ -52,7 +52,7 @@ func newRig(ctx context.Context, binary string) (r *rig, err error) {
 	if r.dir, err = os.MkdirTemp("", "covel-bench-"); err != nil {
 		return r, err
 	}
-	address, err := r.startServer(ctx, binary)
+	address, err := r.startServer(ctx, binary, memory)
 	if err != nil {
 		return r, err
 	}
@@ -64,7 +64,7 @@ func newRig(ctx context.Context, binary string) (r *rig, err error) {
 }
 
 // startServer builds covel and starts the embedded server on files.
-func (r *rig) startServer(ctx context.Context, binary string) (address string, err error) {
+func (r *rig) startServer(ctx context.Context, binary string, memory bool) (address string, err error) {
 	if binary == "" {
 		binary = filepath.Join(r.dir, "covel")
 		build := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/covel")
@@ -72,7 +72,11 @@ func (r *rig) startServer(ctx context.Context, binary string) (address string, e
 			return "", fmt.Errorf("build covel: %w\n%s", err, out)
 		}
 	}
-	r.server = exec.CommandContext(ctx, binary, "dev", "--no-worker", "--json", "--data", filepath.Join(r.dir, "temporal"))
+	args := []string{"dev", "--no-worker", "--json", "--data", filepath.Join(r.dir, "temporal")}
+	if memory {
+		args = append(args, "--memory")
+	}
+	r.server = exec.CommandContext(ctx, binary, args...)
 	r.server.Stderr = os.Stderr
 	out, err := r.server.StdoutPipe()
 	if err != nil {

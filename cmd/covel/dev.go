@@ -28,7 +28,7 @@ type ready struct {
 
 func newDev(c *console, set *settings) *cobra.Command {
 	var port, uiPort int
-	var noWorker, scriptedHTTP bool
+	var memory, noWorker, scriptedHTTP bool
 	cmd := &cobra.Command{
 		Use:   "dev",
 		Short: "Run Temporal with its UI and a worker in this process",
@@ -41,7 +41,7 @@ data directory connect to it. Ctrl-C stops it cleanly.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
 			e, err := openEngine(ctx, set, engineOptions{
-				grpcPort: port, noStore: noWorker, temporal: true, ui: true, uiPort: uiPort, wantEmbed: true, worker: !noWorker,
+				grpcPort: port, memory: memory, noStore: noWorker, temporal: true, ui: true, uiPort: uiPort, wantEmbed: true, worker: !noWorker,
 			})
 			if err != nil {
 				return err
@@ -62,6 +62,7 @@ data directory connect to it. Ctrl-C stops it cleanly.`,
 	cmd.Flags().IntVar(&port, "port", 0, "port of Temporal's gRPC API (default: any free one)")
 	cmd.Flags().IntVar(&uiPort, "ui-port", 0, "port of Temporal's web UI (default: any free one)")
 	cmd.Flags().BoolVar(&scriptedHTTP, "scripted-http", false, "serve the scripted model over HTTP in all four wire protocols")
+	cmd.Flags().BoolVar(&memory, "memory", false, "keep nothing on disk; other commands cannot connect through the data directory")
 	cmd.Flags().BoolVar(&noWorker, "no-worker", false, "only Temporal; a `covel worker` elsewhere plays the turns")
 	return cmd
 }
