@@ -1,6 +1,5 @@
-// Package httpapi is the HTTP face of the engine. It answers liveness and
-// readiness; sessions, turns and streams are reached through package client
-// until they stand here.
+// Package httpapi is the HTTP face of the engine: liveness (/healthz) and
+// readiness (/readyz). Sessions, turns and streams are in package client.
 //
 //	srv, err := httpapi.New(httpapi.Config{Ready: check})
 //	err = srv.Serve(ctx, listener)
