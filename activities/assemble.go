@@ -84,6 +84,9 @@ func responseSchema(rt *plugin.Runtime, mode assembler.Mode) json.RawMessage {
 
 func (a *Activities) assemblyInput(ctx context.Context, ex *execution, rt *plugin.Runtime, stage string) (assembler.Input, tool.Set, error) {
 	set := a.toolSet(ex, rt)
+	if err := a.refresh(ctx, ex); err != nil {
+		return assembler.Input{}, set, err
+	}
 	runtime := assembler.RuntimeOf(rt, set.Names())
 	runtime.Stage = stage
 	if err := a.loadSelfData(ctx, ex, rt, &runtime); err != nil {

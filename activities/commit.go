@@ -28,6 +28,9 @@ func (a *Activities) commitTurn(ctx context.Context, in turn.CommitInput) (turn.
 	if err != nil {
 		return turn.CommitFacts{}, err
 	}
+	if err := a.refresh(ctx, ex); err != nil {
+		return turn.CommitFacts{}, err
+	}
 	attempts, err := a.settleSetup(ctx, ex)
 	if err != nil {
 		return turn.CommitFacts{}, err

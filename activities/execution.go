@@ -118,18 +118,31 @@ func (a *Activities) open(ctx context.Context, scope turn.Scope, f frozen) (*exe
 	if ok {
 		ex.form = form.Values
 	}
-	results, err := a.journaledResults(ctx, scope)
-	if err != nil {
+	if err := a.refresh(ctx, ex); err != nil {
 		return nil, err
 	}
+	// Runtimes of one level may open the execution at the same time: all share
+	// the first.
+	if first, ok, _ := a.executions.PeekOrAdd(scope.ExecutionID, ex); ok {
+		return first, nil
+	}
+	return ex, nil
+}
+
+// refresh reads the results and the chain's events that other workers stored.
+// Whatever looks at earlier results calls it first: the runtimes of an execution
+// may be spread over any number of workers, and only the store knows them all.
+func (a *Activities) refresh(ctx context.Context, ex *execution) error {
+	results, err := a.journaledResults(ctx, ex.scope)
+	if err != nil {
+		return err
+	}
+	ex.mu.Lock()
 	for i := range results {
 		ex.results[results[i].RuntimeID] = &results[i]
 	}
-	if err := a.readChain(ctx, ex); err != nil {
-		return nil, err
-	}
-	a.executions.Add(scope.ExecutionID, ex)
-	return ex, nil
+	ex.mu.Unlock()
+	return a.readChain(ctx, ex)
 }
 
 func (a *Activities) journaledResults(ctx context.Context, scope turn.Scope) ([]turn.RuntimeResult, error) {

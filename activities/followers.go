@@ -28,6 +28,9 @@ func (a *Activities) planFollowers(ctx context.Context, scope turn.Scope, depth 
 	if err != nil {
 		return turn.StagePlan{}, err
 	}
+	if err := a.refresh(ctx, ex); err != nil {
+		return turn.StagePlan{}, err
+	}
 	key := schedule.FollowUpStage(depth)
 	var planned chainDepth
 	ok, err := a.recorded(ctx, scope, journalChain, key, &planned)

@@ -64,6 +64,9 @@ func (a *Activities) callFunction(ctx context.Context, ex *execution, rt *plugin
 	if !ok {
 		return answer, turn.Errorf("run function", "runtime_not_found", "function %q has no handler in this program", rt.ID)
 	}
+	if err := a.refresh(ctx, ex); err != nil {
+		return answer, err
+	}
 	inputs, err := a.bind(ctx, ex, rt, in.Stage)
 	if err != nil {
 		return answer, err

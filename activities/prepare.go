@@ -26,6 +26,9 @@ func (a *Activities) prepareRuntime(ctx context.Context, in turn.PrepareInput) (
 	if err != nil {
 		return turn.Prepared{}, err
 	}
+	if err := a.refresh(ctx, ex); err != nil {
+		return turn.Prepared{}, err
+	}
 	if r := ex.result(rt.ID); r != nil {
 		facts := factsOf(r)
 		return turn.Prepared{Facts: &facts}, nil

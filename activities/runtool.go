@@ -93,6 +93,9 @@ func (a *Activities) executeTool(ctx context.Context, ex *execution, rt *plugin.
 	if err != nil {
 		return tool.Outcome{}, err
 	}
+	if err := a.refresh(ctx, ex); err != nil {
+		return tool.Outcome{}, err
+	}
 	inputs, err := a.bind(ctx, ex, rt, in.Stage)
 	if err != nil {
 		return tool.Outcome{}, err
