@@ -36,6 +36,19 @@ func TestCommitTurn(t *testing.T) {
 			t.Errorf("%d turns are counted", s.CompletedPlayerTurns)
 		}
 	})
+	t.Run("what another worker settled is committed too", func(t *testing.T) {
+		t.Parallel()
+		l := newLab(t, labHandlers{})
+		scope := l.begin(t, "t-1")
+		began := l.Activities
+		l.restart(t)
+		l.agent(t, scope, "lab/teller", "narrative")
+		l.Activities = began
+		if facts := l.commit(t, scope); facts.Status != turn.StatusCommitted || facts.CostMicroUSD != 12 {
+			t.Errorf("facts %+v", facts)
+		}
+		l.wantLog(t, "I open door t-1.", "Sentence 1.")
+	})
 	for name, c := range map[string]struct {
 		in     turn.CommitInput
 		status turn.Status

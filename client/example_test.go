@@ -42,4 +42,5 @@ func ExampleClient_StartTurn() {
 		return nil
 	}
 	_ = play
+	// Output:
 }

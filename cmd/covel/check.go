@@ -34,7 +34,7 @@ func newCheckKind(
 			if err != nil {
 				return err
 			}
-			errs := 0
+			var errs int
 			if c.json {
 				findings, err := find(checker, dirs...)
 				if err != nil {
@@ -43,7 +43,7 @@ func newCheckKind(
 				if findings == nil {
 					findings = []source.Finding{}
 				}
-				warnings := 0
+				var warnings int
 				errs, warnings = check.Count(findings)
 				if err := c.printJSON(map[string]any{"findings": findings, "errors": errs, "warnings": warnings}); err != nil {
 					return err
