@@ -28,9 +28,6 @@ func (a *Activities) planFollowers(ctx context.Context, scope turn.Scope, depth 
 	if err != nil {
 		return turn.StagePlan{}, err
 	}
-	if err := a.refresh(ctx, ex); err != nil {
-		return turn.StagePlan{}, err
-	}
 	key := schedule.FollowUpStage(depth)
 	var planned chainDepth
 	ok, err := a.recorded(ctx, scope, journalChain, key, &planned)
@@ -53,6 +50,9 @@ func (a *Activities) planFollowers(ctx context.Context, scope turn.Scope, depth 
 }
 
 func (a *Activities) nextDepth(ctx context.Context, ex *execution, depth int) (chainDepth, error) {
+	if err := a.refresh(ctx, ex); err != nil {
+		return chainDepth{}, err
+	}
 	ledger, err := readLedger(ctx, a.cfg.Store, ex.scope.SessionID)
 	if err != nil {
 		return chainDepth{}, err

@@ -22,7 +22,7 @@ func TestStatementsPrepare(t *testing.T) {
 	}
 }
 
-// column lists the tables that have a column of that name.
+// tablesWith lists the tables that have a column of that name.
 func tablesWith(t *testing.T, s *Store, name string) []string {
 	t.Helper()
 	rows, err := s.pool.db.QueryContext(t.Context(), `SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c
