@@ -27,7 +27,9 @@ const (
 
 // Session is one game (spec 02 §14 sessions, spec 03 §1.1).
 type Session struct {
-	ID                    string                `json:"id"`
+	ID string `json:"id"`
+	// Tenant is the customer that the session belongs to; "" is none.
+	Tenant                string                `json:"tenant,omitempty"`
 	WorldID               string                `json:"worldId"`
 	Status                Status                `json:"status"`
 	Phase                 Phase                 `json:"phase"`

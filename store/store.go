@@ -103,6 +103,7 @@ type Reader interface {
 
 	Media(ctx context.Context, sessionID, sha256 string) (MediaAsset, []byte, error)
 
+	AccessReader
 	ProjectionReader
 	SnapshotReader
 }
@@ -178,6 +179,7 @@ type Writer interface {
 	// how many rows went (spec 02 §20, §23).
 	Sweep(ctx context.Context, now time.Time, traceRetention time.Duration) (int, error)
 
+	AccessWriter
 	ProjectionWriter
 	SnapshotWriter
 }

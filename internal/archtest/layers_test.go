@@ -11,7 +11,7 @@ import (
 // row that stands after it, and nothing of a higher row. Sub-packages stand
 // with their parent.
 var layers = [][]string{
-	{"internal/devserver", "tokens", "session", "locale", "model"},
+	{"internal/devserver", "tokens", "session", "access", "locale", "model"},
 	{"turn", "compaction", "plugin", "world"},
 	{"continuation", "agentloop", "schedule", "assembler", "worlds", "tool"},
 	{"workflows", "store", "plugins"},

@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,10 +45,11 @@ func TestOpenRefuses(t *testing.T) {
 		t.Parallel()
 		path := filepath.Join(t.TempDir(), "covel.db")
 		s := open(t, Config{Path: path})
+		knows := fmt.Sprintf("knows %d", s.d.Want())
 		if _, err := s.writer.conn.ExecContext(t.Context(), "INSERT INTO schema_migrations VALUES (9999, 'future', '')"); err != nil {
 			t.Fatal(err)
 		}
-		wantCode(t, s.Migrate(t.Context()), store.CodeSchemaNewer, "9999", "knows 1")
+		wantCode(t, s.Migrate(t.Context()), store.CodeSchemaNewer, "9999", knows)
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +59,7 @@ func TestOpenRefuses(t *testing.T) {
 		}
 		for _, readOnly := range []bool{false, true} {
 			_, err := Open(t.Context(), Config{Path: path, ReadOnly: readOnly})
-			wantCode(t, err, store.CodeSchemaNewer, "9999", "knows 1")
+			wantCode(t, err, store.CodeSchemaNewer, "9999", knows)
 		}
 		if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
 			t.Errorf("the refused file changed: %v", err)

@@ -36,6 +36,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"Property of marks", testMarkProperty},
 		{"Media", testMedia},
 		{"Tables for clients", testClientTables},
+		{"Access", testAccess},
 		{"Snapshots", testSnapshots},
 		{"Deletion", testDeletion},
 		{"Sweep", testSweep},

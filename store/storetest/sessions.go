@@ -19,7 +19,7 @@ func testSessions(t *testing.T, st store.Store) {
 		ActivePlugins: []string{"story", "dice"},
 		Seats:         []session.Seat{{ID: "one", Primary: true, CharacterIDs: []string{"a"}}},
 		Metadata:      json.RawMessage(`{"z": 1,  "a":[ ]}`), RuntimeModelOverrides: map[string]string{"narrator": "fast"},
-		Fence: "x0", CreatedAt: noon, UpdatedAt: after(5),
+		Fence: "x0", Tenant: "studio", CreatedAt: noon, UpdatedAt: after(5),
 	}
 	t.Run("a session comes back whole", func(t *testing.T) {
 		write(t, st, func(ctx context.Context, tx store.Tx) error { return tx.InsertSession(ctx, full) })

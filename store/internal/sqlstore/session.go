@@ -12,7 +12,7 @@ import (
 func scanSession(r Row, s *session.Session) error {
 	return r.Scan(&s.ID, &s.WorldID, &s.Status, &s.Phase, &s.Locale, &s.TurnCount, &s.CompletedPlayerTurns,
 		&s.PreGameCompleted, decoded{&s.SetupRuntimes}, decoded{&s.ActivePlugins}, decoded{&s.Seats}, raw(&s.Metadata),
-		decoded{&s.RuntimeModelOverrides}, &s.Fence, &s.NextMessageSeq, at(&s.CreatedAt), at(&s.UpdatedAt))
+		decoded{&s.RuntimeModelOverrides}, &s.Fence, &s.Tenant, &s.NextMessageSeq, at(&s.CreatedAt), at(&s.UpdatedAt))
 }
 
 // Session reads one session.
@@ -88,7 +88,7 @@ func (t *Tx) InsertSession(ctx context.Context, s session.Session) error {
 		s.UpdatedAt = created
 	}
 	a := sessionColumns(newArgs(t.conn, op, "sessions"), s).ref("fence", s.Fence).
-		time("created_at", created).time("updated_at", s.UpdatedAt)
+		time("created_at", created).time("updated_at", s.UpdatedAt).ref("tenant", s.Tenant)
 	n, err := exec(ctx, t.conn, "session_insert", a)
 	if err == nil && n == 0 {
 		return alreadyExists(op, "sessions", s.ID)
@@ -102,7 +102,7 @@ func (t *Tx) UpdateSession(ctx context.Context, s session.Session) error {
 	if err := s.Validate(); err != nil {
 		return invalid(op, "sessions", s.ID, "", err.Error())
 	}
-	a := sessionColumns(newArgs(t.conn, op, "sessions"), s).time("updated_at", t.stamp(s.UpdatedAt))
+	a := sessionColumns(newArgs(t.conn, op, "sessions"), s).time("updated_at", t.stamp(s.UpdatedAt)).ref("tenant", s.Tenant)
 	n, err := exec(ctx, t.conn, "session_update", a)
 	if err == nil && n == 0 {
 		return notFound(op, "sessions", s.ID)
