@@ -23,7 +23,7 @@ var layers = [][]string{
 }
 
 // testSupport is what only tests may import.
-var testSupport = []string{"golden", "integration", "internal/archtest", "internal/pgtest", "internal/testenv", "store/storetest"}
+var testSupport = []string{"golden", "integration", "internal/archtest", "internal/pgtest", "internal/testenv", "model/peer", "store/storetest"}
 
 // rank orders packages by layers; ok is false for a package without a place.
 func rank(pkg string) (place int, ok bool) {

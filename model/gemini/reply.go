@@ -16,6 +16,10 @@ var refusals = []string{
 	"IMAGE_RECITATION", "ESCALATION", "PUP_LIMITED_DISABLED",
 }
 
+// endedInCalls is the finish reason of servers that speak this protocol without
+// being Google's, which ends calls with STOP.
+const endedInCalls = "FUNCTION_CALL"
+
 // unspecified is a finish reason that is none.
 const unspecified = "FINISH_REASON_UNSPECIFIED"
 
@@ -253,7 +257,7 @@ func (r *reply) settle() (*model.Result, error) {
 		Text: r.text.String(), ReasoningContent: r.reasoning.String(), ToolCalls: r.calls, RawFinishReason: r.finish, Usage: usage,
 	}
 	switch {
-	case r.finish == "STOP" && len(r.calls) > 0:
+	case (r.finish == "STOP" || r.finish == endedInCalls) && len(r.calls) > 0:
 		result.FinishReason = model.FinishToolCalls
 	case r.finish == "STOP":
 		result.FinishReason = model.FinishStop
