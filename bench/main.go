@@ -49,13 +49,14 @@ func run(ctx context.Context, binary string, memory bool, turns, load, messages 
 	}
 	defer rig.close()
 	w := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "messages\tp50 ms\tp95 ms\tturns/s x1\tturns/s x16\thistory B\tpayload B\tstore B\t")
+	fmt.Fprintln(w, "messages\tp50 ms\tp95 ms\tturns/s x1\tturns/s x16\tserver CPU ms\tworker CPU ms\ttasks\ttransactions\thistory B\tpayload B\tstore B\t")
 	for _, n := range []int{0, messages} {
 		row, err := rig.measure(ctx, n, turns, load)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "%d\t%.0f\t%.0f\t%.1f\t%.1f\t%d\t%d\t%d\t\n", n, row.p50, row.p95, row.alone, row.loaded, row.history, row.payload, row.store)
+		fmt.Fprintf(w, "%d\t%.0f\t%.0f\t%.1f\t%.1f\t%.0f\t%.0f\t%d\t%.0f\t%d\t%d\t%d\t\n", n, row.p50, row.p95, row.alone, row.loaded,
+			row.serverCPU, row.workerCPU, row.tasks, row.transactions, row.history, row.payload, row.store)
 	}
 	return w.Flush()
 }
@@ -72,6 +73,9 @@ func startProfile(path string) (stop func(), err error) {
 type row struct {
 	p50, p95                float64 // ms, one session
 	alone, loaded           float64 // turns a second
+	serverCPU, workerCPU    float64 // ms a turn, under load
+	transactions            float64 // of the store, a turn
+	tasks                   int     // workflow tasks of a turn
 	history, payload, store int64
 }
 
@@ -88,7 +92,7 @@ func (r *rig) measure(ctx context.Context, messages, turns, load int) (row, erro
 			return out, err
 		}
 	}
-	before := r.storeBytes()
+	before, transactions := r.storeBytes(), r.store.transactions.Load()
 	var took []time.Duration
 	var last *client.Handle
 	started := time.Now()
@@ -101,28 +105,32 @@ func (r *rig) measure(ctx context.Context, messages, turns, load int) (row, erro
 	}
 	out.alone = float64(turns) / time.Since(started).Seconds()
 	out.store = (r.storeBytes() - before) / int64(turns)
+	out.transactions = float64(r.store.transactions.Load()-transactions) / float64(turns)
 	slices.Sort(took)
 	out.p50 = milliseconds(took[len(took)/2])
 	out.p95 = milliseconds(took[len(took)*95/100])
-	if out.history, out.payload, err = r.historyBytes(ctx, last); err != nil {
+	if err := r.measureHistory(ctx, last, &out); err != nil {
 		return out, err
 	}
-	out.loaded, err = r.throughput(ctx, messages, load)
-	return out, err
+	return out, r.throughput(ctx, messages, load, &out)
 }
 
 // throughput plays turns in concurrent sessions.
-func (r *rig) throughput(ctx context.Context, messages, turns int) (float64, error) {
+func (r *rig) throughput(ctx context.Context, messages, turns int, out *row) error {
 	ids := make([]string, concurrency)
 	for i := range ids {
 		id, err := r.session(ctx, messages)
 		if err != nil {
-			return 0, err
+			return err
 		}
 		ids[i] = id
 		if _, err := r.turn(ctx, id); err != nil {
-			return 0, err
+			return err
 		}
+	}
+	before, err := r.cpu()
+	if err != nil {
+		return err
 	}
 	errs := make([]error, concurrency)
 	var group sync.WaitGroup
@@ -140,10 +148,15 @@ func (r *rig) throughput(ctx context.Context, messages, turns int) (float64, err
 	took := time.Since(started)
 	for _, err := range errs {
 		if err != nil {
-			return 0, err
+			return err
 		}
 	}
-	return float64(turns/concurrency*concurrency) / took.Seconds(), nil
+	after, err := r.cpu()
+	played := float64(turns / concurrency * concurrency)
+	used := after.since(before)
+	out.loaded = played / took.Seconds()
+	out.serverCPU, out.workerCPU = milliseconds(used.server)/played, milliseconds(used.worker)/played
+	return err
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -26,6 +26,7 @@ import (
 	"github.com/covel-engine/covel/worker"
 	"github.com/covel-engine/covel/world"
 	"github.com/google/uuid"
+	enumspb "go.temporal.io/api/enums/v1"
 	temporal "go.temporal.io/sdk/client"
 	"go.uber.org/zap"
 	"google.golang.org/protobuf/proto"
@@ -36,7 +37,7 @@ type rig struct {
 	dir      string
 	server   *exec.Cmd
 	temporal temporal.Client
-	store    store.Store
+	store    *countedStore
 	hub      *stream.Hub
 	worker   *worker.Worker
 	client   *client.Client
@@ -100,11 +101,11 @@ func (r *rig) startWorker(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.store = db
+	r.store = &countedStore{Store: db}
 	if err := db.Migrate(ctx); err != nil {
 		return err
 	}
-	if r.hub, err = stream.NewHub(stream.Config{Store: db}); err != nil {
+	if r.hub, err = stream.NewHub(stream.Config{Store: r.store}); err != nil {
 		return err
 	}
 	gen, findings, err := plugin.Load(plugin.Config{Bundled: benchPlugin(), Handlers: benchHandlers()})
@@ -126,17 +127,17 @@ func (r *rig) startWorker(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	acts, err := activities.New(activities.Config{Library: lib, Model: gateway, Plugins: gen, Store: db, Streams: r.hub, Texts: texts})
+	acts, err := activities.New(activities.Config{Library: lib, Model: gateway, Plugins: gen, Store: r.store, Streams: r.hub, Texts: texts})
 	if err != nil {
 		return err
 	}
-	if r.worker, err = worker.New(worker.Config{Activities: acts, Temporal: r.temporal}); err != nil {
+	if r.worker, err = worker.New(worker.Config{Activities: acts, EagerModelCalls: true, Temporal: r.temporal}); err != nil {
 		return err
 	}
 	if err := r.worker.Start(); err != nil {
 		return err
 	}
-	r.client, err = client.New(client.Config{Store: db, Streams: r.hub, Temporal: r.temporal})
+	r.client, err = client.New(client.Config{Store: r.store, Streams: r.hub, Temporal: r.temporal})
 	return err
 }
 
@@ -217,9 +218,9 @@ func (r *rig) storeBytes() int64 {
 	return total
 }
 
-// historyBytes sums the histories of a turn and its stages: all bytes, and
-// those of payloads alone.
-func (r *rig) historyBytes(ctx context.Context, h *client.Handle) (whole, payloads int64, err error) {
+// measureHistory sums the histories of a turn and its stages: all bytes, those
+// of payloads alone, and workflow tasks.
+func (r *rig) measureHistory(ctx context.Context, h *client.Handle, out *row) error {
 	ids := []string{turn.WorkflowID(h.SessionID)}
 	for _, stage := range []string{"pre-turn", "narrative", "post-turn"} {
 		ids = append(ids, turn.StageWorkflowID(h.SessionID, h.TurnID, stage))
@@ -231,12 +232,15 @@ func (r *rig) historyBytes(ctx context.Context, h *client.Handle) (whole, payloa
 		}
 		events, err := historysize.Events(ctx, r.temporal, id, runID)
 		if err != nil {
-			return 0, 0, err
+			return err
 		}
 		for _, event := range events {
-			whole += int64(proto.Size(event))
-			payloads += historysize.Payloads(event)
+			out.history += int64(proto.Size(event))
+			out.payload += historysize.Payloads(event)
+			if event.GetEventType() == enumspb.EVENT_TYPE_WORKFLOW_TASK_COMPLETED {
+				out.tasks++
+			}
 		}
 	}
-	return whole, payloads, nil
+	return nil
 }

@@ -3,6 +3,7 @@ package integration_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"github.com/covel-engine/covel/worker"
 	"github.com/covel-engine/covel/world"
 	"github.com/covel-engine/covel/worlds"
+	enumspb "go.temporal.io/api/enums/v1"
 )
 
 // slowStory is a model that takes long to tell.
@@ -122,6 +124,15 @@ func TestAbort(t *testing.T) {
 		t.Errorf("the aborted turn: %s, %q, %v; want aborted, player-abort", o.Status, o.AbortReason, err)
 	}
 	t.Logf("the aborted turn ended %v after it was asked to", time.Since(asked))
+	cut := slices.IndexFunc(o.Runtimes, func(rt turn.RuntimeOutcome) bool { return rt.ID == "narrator" })
+	if cut < 0 || o.Runtimes[cut].Status != turn.RuntimeFailed || o.Runtimes[cut].Error == nil || o.Runtimes[cut].Error.Code != turn.CodeTurnAborted {
+		t.Errorf("results %+v; want the narrator's, failed with %s", o.Runtimes, turn.CodeTurnAborted)
+	}
+	described, err := r.temporal.DescribeWorkflowExecution(t.Context(), turn.StageWorkflowID(s.ID, "slow", "narrative"), "")
+	must(t, err)
+	if status := described.GetWorkflowExecutionInfo().GetStatus(); status != enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED {
+		t.Errorf("the cut stage ended %s; want completed, with its facts", status)
+	}
 	if after := contents(r.messages(s.ID)); len(after) != len(before) {
 		t.Errorf("an aborted turn wrote %q", after)
 	}

@@ -110,6 +110,9 @@ const (
 type StageResult struct {
 	Runtimes []RuntimeFacts `json:"runtimes"`
 	Barrier  string         `json:"barrier,omitempty"`
+	// Cut says that the stage was cancelled before its end: its last runtimes
+	// may be cut and further levels did not start.
+	Cut bool `json:"cut,omitempty"`
 }
 
 // RuntimeFacts is the small view of one runtime's result that workflows carry.

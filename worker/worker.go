@@ -22,6 +22,12 @@ type Config struct {
 	// Default to unversioned.
 	BuildID    string
 	Deployment string
+	// EagerModelCalls puts model calls on the workflows' task queue, so that the
+	// worker which finishes a workflow task starts the calls that came of it at
+	// once, as long as it has room for them. It saves a call's way through the
+	// server's queue, and with it that queue's priorities and rates. Defaults to
+	// a queue of their own.
+	EagerModelCalls bool
 	// Interceptors see every activity, local ones too. Defaults to none.
 	Interceptors []interceptor.WorkerInterceptor
 	// MaxModelCalls bounds model calls at a time. Defaults to 200.
@@ -56,12 +62,18 @@ func New(cfg Config) (*Worker, error) {
 	if cfg.StopTimeout == 0 {
 		cfg.StopTimeout = 10 * time.Second
 	}
+	main := worker.Options{
+		DeploymentOptions: deployment(cfg),
+		Interceptors:      cfg.Interceptors,
+		WorkerStopTimeout: cfg.StopTimeout,
+	}
+	if cfg.EagerModelCalls {
+		cfg.Workflows.ModelQueue = turn.QueueMain
+		main.MaxConcurrentActivityExecutionSize = cfg.MaxModelCalls
+		main.MaxEagerActivityReservationsPerWorkflowTask = &cfg.MaxModelCalls
+	}
 	w := &Worker{
-		main: worker.New(cfg.Temporal, turn.QueueMain, worker.Options{
-			DeploymentOptions: deployment(cfg),
-			Interceptors:      cfg.Interceptors,
-			WorkerStopTimeout: cfg.StopTimeout,
-		}),
+		main: worker.New(cfg.Temporal, turn.QueueMain, main),
 		models: worker.New(cfg.Temporal, turn.QueueModels, worker.Options{
 			DeploymentOptions:                  deployment(cfg),
 			DisableWorkflowWorker:              true,
@@ -74,8 +86,8 @@ func New(cfg Config) (*Worker, error) {
 	cfg.Activities.Each(func(name string, fn any) {
 		options := activity.RegisterOptions{Name: name}
 		if name == turn.ActivityCallModel {
+			// Wherever a worker of another configuration has put the call.
 			w.models.RegisterActivityWithOptions(fn, options)
-			return
 		}
 		w.main.RegisterActivityWithOptions(fn, options)
 	})

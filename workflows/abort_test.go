@@ -34,8 +34,33 @@ func TestAbort(t *testing.T) {
 		if len(s.committed) != 1 || !s.committed[0].Aborted || s.committed[0].Code != "" {
 			t.Errorf("commit %+v", s.committed)
 		}
-		if s.count("finish teller") != 0 || s.count("prepare keeper") != 0 {
+		if s.count("prepare keeper") != 0 {
 			t.Errorf("told %q", s.told)
+		}
+		if len(s.finished) != 1 || s.finished[0].RuntimeID != "teller" || s.finished[0].Code != turn.CodeTurnAborted {
+			t.Errorf("finished %+v, want the cut teller", s.finished)
+		}
+		if len(result.Runtimes) != 1 || result.Runtimes[0].Status != turn.RuntimeFailed || result.Runtimes[0].Code != turn.CodeTurnAborted {
+			t.Errorf("facts %+v", result.Runtimes)
+		}
+	})
+	t.Run("during a function: it fails, and what the agent beside it did counts", func(t *testing.T) {
+		t.Parallel()
+		plan := turn.Plan{Stages: []turn.StagePlan{stage("pre-turn", level(agent("teller"), remote("roller")), level(function("keeper")))}}
+		s := newStubs(t, plan)
+		s.runFunction = func(turn.FunctionInput) (turn.RuntimeFacts, error) {
+			for s.count("finish teller") == 0 {
+				s.flush()
+			}
+			s.abort()
+			return turn.RuntimeFacts{}, fatal(turn.CodeTurnAborted, "the player aborted the turn")
+		}
+		result := s.play(t)
+		if result.Status != turn.StatusAborted || s.count("prepare keeper") != 0 {
+			t.Errorf("result %+v, told %q", result, s.told)
+		}
+		if len(result.Runtimes) != 2 || result.Runtimes[0].Status != turn.RuntimeSuccess || result.Runtimes[1].Code != turn.CodeTurnAborted {
+			t.Errorf("facts %+v", result.Runtimes)
 		}
 	})
 	t.Run("twice is the same as once", func(t *testing.T) {

@@ -21,6 +21,8 @@ type Config struct {
 	// ModelHeartbeat is how long a remote call may be silent before its worker
 	// counts as lost. Defaults to 10 s.
 	ModelHeartbeat time.Duration
+	// ModelQueue is the task queue of model calls. Defaults to turn.QueueModels.
+	ModelQueue string
 	// ModelTimeout bounds one attempt of CallModel; the call's own budget is
 	// tighter. Defaults to 35 min.
 	ModelTimeout time.Duration
@@ -44,6 +46,9 @@ func (c Config) withDefaults() Config {
 	set(&c.FinishTimeout, 10*time.Second)
 	set(&c.FunctionTimeout, time.Minute)
 	set(&c.ModelHeartbeat, 10*time.Second)
+	if c.ModelQueue == "" {
+		c.ModelQueue = turn.QueueModels
+	}
 	set(&c.ModelTimeout, 35*time.Minute)
 	set(&c.PrepareTimeout, 10*time.Second)
 	set(&c.StoreRetry, 10*time.Minute)
@@ -110,7 +115,7 @@ func (w *Workflows) modelContext(ctx workflow.Context, story bool, summary, worl
 		priority = priorityStory
 	}
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		TaskQueue:           turn.QueueModels,
+		TaskQueue:           w.cfg.ModelQueue,
 		StartToCloseTimeout: w.cfg.ModelTimeout,
 		HeartbeatTimeout:    w.cfg.ModelHeartbeat,
 		Summary:             summary,

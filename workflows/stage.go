@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,6 +23,9 @@ func (w *Workflows) Stage(ctx workflow.Context, in turn.StageInput) (turn.StageR
 	for level, specs := range in.Levels {
 		if err := s.runLevel(ctx, level, specs); err != nil {
 			return turn.StageResult{}, failTurn(err)
+		}
+		if s.cut(ctx) {
+			return turn.StageResult{Runtimes: s.facts, Cut: true}, nil
 		}
 	}
 	return turn.StageResult{Runtimes: s.facts}, nil
@@ -51,7 +55,7 @@ func (s *stageRun) runLevel(ctx workflow.Context, level int, specs []turn.Runtim
 		group.Add(1)
 		workflow.GoNamed(ctx, spec.ID, func(ctx workflow.Context) {
 			defer group.Done()
-			r := &runtimeRun{stage: s, spec: spec, level: level, facts: &s.facts[first+i], started: workflow.Now(ctx)}
+			r := newRuntimeRun(s, spec, level, &s.facts[first+i], workflow.Now(ctx))
 			errs[i] = r.run(ctx)
 			s.describe(ctx)
 		})
@@ -63,6 +67,12 @@ func (s *stageRun) runLevel(ctx workflow.Context, level int, specs []turn.Runtim
 		}
 	}
 	return nil
+}
+
+// cut says that the player's abort has reached the stage: as its cancellation,
+// or before that through a call that saw the abort itself.
+func (s *stageRun) cut(ctx workflow.Context) bool {
+	return ctx.Err() != nil || slices.ContainsFunc(s.facts, func(f turn.RuntimeFacts) bool { return f.Code == turn.CodeTurnAborted })
 }
 
 func (s *stageRun) describe(ctx workflow.Context) {
@@ -77,11 +87,36 @@ type runtimeRun struct {
 	stage   *stageRun
 	spec    turn.RuntimeSpec
 	level   int
+	machine *agentloop.Machine
 	facts   *turn.RuntimeFacts
 	started time.Time
 }
 
+func newRuntimeRun(s *stageRun, spec turn.RuntimeSpec, level int, facts *turn.RuntimeFacts, started time.Time) *runtimeRun {
+	var agent turn.AgentSpec // a function's machine only says how a cut run ends
+	if spec.Agent != nil {
+		agent = *spec.Agent
+	}
+	agent.RuntimeID = spec.ID
+	return &runtimeRun{stage: s, spec: spec, level: level, machine: agentloop.New(agent), facts: facts, started: started}
+}
+
+// run plays the runtime to its result. One that is cut fails with what it has
+// done so far (spec 03 §17).
 func (r *runtimeRun) run(ctx workflow.Context) error {
+	err := r.play(ctx)
+	if err == nil {
+		return nil
+	}
+	if code, _ := failure(err); ctx.Err() == nil && code != turn.CodeTurnAborted {
+		return err
+	}
+	after, stop := workflow.NewDisconnectedContext(ctx)
+	defer stop()
+	return r.finish(after, r.machine.Aborted().Finish)
+}
+
+func (r *runtimeRun) play(ctx workflow.Context) error {
 	w, in := r.stage.w, r.stage.in
 	var ready turn.Prepared
 	prepare := w.storeContext(ctx, w.cfg.PrepareTimeout, r.spec.ID+" · prepare")
@@ -127,10 +162,7 @@ func (r *runtimeRun) runFunction(ctx workflow.Context) error {
 // runAgent drives the agent loop: the machine says what to do next, this
 // coroutine does it and tells the machine what came of it.
 func (r *runtimeRun) runAgent(ctx workflow.Context) error {
-	agent := *r.spec.Agent
-	agent.RuntimeID = r.spec.ID
-	machine := agentloop.New(agent)
-	command := machine.Start()
+	command := r.machine.Start()
 	for {
 		switch {
 		case command.CallModel != nil:
@@ -138,15 +170,15 @@ func (r *runtimeRun) runAgent(ctx workflow.Context) error {
 			if err != nil {
 				return err
 			}
-			command = machine.ModelReplied(reply)
+			command = r.machine.ModelReplied(reply)
 		case command.RunTools != nil:
-			next, err := r.runTools(ctx, machine, command.RunTools)
+			next, err := r.runTools(ctx, command.RunTools)
 			if err != nil {
 				return err
 			}
 			command = next
 		case command.Finish != nil:
-			return r.finish(ctx, machine, command.Finish)
+			return r.finish(ctx, command.Finish)
 		default:
 			return fmt.Errorf("runtime %s: the agent loop gave no command", r.spec.ID)
 		}
@@ -186,20 +218,20 @@ func (r *runtimeRun) callModel(ctx workflow.Context, c *agentloop.CallModel) (tu
 
 // runTools runs a batch in order, one call after another, until the machine
 // wants something else.
-func (r *runtimeRun) runTools(ctx workflow.Context, machine *agentloop.Machine, batch *agentloop.RunTools) (agentloop.Command, error) {
+func (r *runtimeRun) runTools(ctx workflow.Context, batch *agentloop.RunTools) (agentloop.Command, error) {
 	for i := batch.From; i < len(batch.Calls); i++ {
-		outcome, err := r.runTool(ctx, machine, batch, i)
+		outcome, err := r.runTool(ctx, batch, i)
 		if err != nil {
 			return agentloop.Command{}, err
 		}
-		if next := machine.ToolFinished(outcome); next != (agentloop.Command{}) {
+		if next := r.machine.ToolFinished(outcome); next != (agentloop.Command{}) {
 			return next, nil
 		}
 	}
 	return agentloop.Command{}, nil
 }
 
-func (r *runtimeRun) runTool(ctx workflow.Context, machine *agentloop.Machine, batch *agentloop.RunTools, i int) (turn.ToolOutcome, error) {
+func (r *runtimeRun) runTool(ctx workflow.Context, batch *agentloop.RunTools, i int) (turn.ToolOutcome, error) {
 	w, in, call := r.stage.w, r.stage.in, batch.Calls[i]
 	input := turn.RunToolInput{
 		Scope:     in.Scope,
@@ -212,7 +244,7 @@ func (r *runtimeRun) runTool(ctx workflow.Context, machine *agentloop.Machine, b
 		Because:   batch.Because,
 	}
 	if limit := r.spec.Agent.TimeoutMs; limit > 0 {
-		input.TimeLeftMs = max(1, limit-machine.ClockUsed())
+		input.TimeLeftMs = max(1, limit-r.machine.ClockUsed())
 	}
 	summary := r.spec.ID + " · tool " + call.Name
 	var outcome turn.ToolOutcome
@@ -240,9 +272,9 @@ func (r *runtimeRun) runToolHere(ctx workflow.Context, summary string, input tur
 	return workflow.ExecuteLocalActivity(local, turn.ActivityRunTool, input).Get(ctx, outcome)
 }
 
-func (r *runtimeRun) finish(ctx workflow.Context, machine *agentloop.Machine, f *agentloop.Finish) error {
+func (r *runtimeRun) finish(ctx workflow.Context, f *agentloop.Finish) error {
 	w, in := r.stage.w, r.stage.in
-	facts := machine.Facts()
+	facts := r.machine.Facts()
 	local := w.storeContext(ctx, w.cfg.FinishTimeout, r.spec.ID+" · finish")
 	return workflow.ExecuteLocalActivity(local, turn.ActivityFinishRuntime, turn.FinishInput{
 		Scope:        in.Scope,

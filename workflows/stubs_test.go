@@ -216,6 +216,8 @@ func level(specs ...turn.RuntimeSpec) []turn.RuntimeSpec { return specs }
 
 func function(id string) turn.RuntimeSpec { return turn.RuntimeSpec{ID: id} }
 
+func remote(id string) turn.RuntimeSpec { return turn.RuntimeSpec{ID: id, Remote: true} }
+
 func agent(id string) turn.RuntimeSpec {
 	return turn.RuntimeSpec{ID: id, Agent: &turn.AgentSpec{Slot: "default"}}
 }

@@ -204,9 +204,11 @@ func (t *turnRun) runStage(ctx workflow.Context, stage turn.StagePlan) error {
 	t.stage = stage.Stage
 	t.describe(ctx)
 	child := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
-		WorkflowID:        turn.StageWorkflowID(t.scope.SessionID, t.scope.TurnID, stage.Stage),
-		ParentClosePolicy: enumspb.PARENT_CLOSE_POLICY_TERMINATE,
-		StaticSummary:     fmt.Sprintf("%s · turn %d", stage.Stage, t.plan.LogicalTurn),
+		// A stage that is cut still tells what its runtimes did.
+		WaitForCancellation: true,
+		WorkflowID:          turn.StageWorkflowID(t.scope.SessionID, t.scope.TurnID, stage.Stage),
+		ParentClosePolicy:   enumspb.PARENT_CLOSE_POLICY_TERMINATE,
+		StaticSummary:       fmt.Sprintf("%s · turn %d", stage.Stage, t.plan.LogicalTurn),
 	})
 	var result turn.StageResult
 	err := workflow.ExecuteChildWorkflow(child, turn.WorkflowStage, turn.StageInput{
@@ -217,6 +219,9 @@ func (t *turnRun) runStage(ctx workflow.Context, stage turn.StagePlan) error {
 		Levels:      stage.Levels,
 	}).Get(ctx, &result)
 	t.facts = append(t.facts, result.Runtimes...)
+	if err == nil && result.Cut && !t.aborted {
+		return temporal.NewNonRetryableApplicationError("stage "+stage.Stage+" was cancelled, but its turn was not", turn.CodeTurnAborted, nil)
+	}
 	return err
 }
 

@@ -262,7 +262,9 @@ func (e *engine) startWorker(set *settings) error {
 	if err != nil {
 		return err
 	}
-	w, err := worker.New(worker.Config{Activities: acts, Interceptors: interceptors, Temporal: e.temporal})
+	w, err := worker.New(worker.Config{
+		Activities: acts, EagerModelCalls: e.server != nil, Interceptors: interceptors, Temporal: e.temporal,
+	})
 	if err != nil {
 		return err
 	}

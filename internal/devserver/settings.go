@@ -16,6 +16,10 @@ func dynamicConfig() dynamicconfig.StaticClient {
 		dynamicconfig.MatchingEnableFairness.Key(): true,
 		dynamicconfig.MatchingUseNewMatcher.Key():  true,
 
+		// A worker may start the activities of the workflow task that it
+		// finishes, without their way through a task queue.
+		dynamicconfig.EnableActivityEagerExecution.Key(): true,
+
 		// One partition a task queue: a poller and a task always meet at
 		// once, without forwarding between partitions.
 		dynamicconfig.MatchingNumTaskqueueReadPartitions.Key():  1,
