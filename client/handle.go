@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/covel-engine/covel/access"
 	"github.com/covel-engine/covel/session"
 	"github.com/covel-engine/covel/store"
 	"github.com/covel-engine/covel/turn"
@@ -62,6 +63,9 @@ func (h *Handle) Wait(ctx context.Context) (turn.Outcome, error) {
 
 // Abort ends the turn without a commit; after its end it is no_active_turn.
 func (h *Handle) Abort(ctx context.Context) error {
+	if err := h.c.audit(ctx, access.ActionAbort, h.SessionID, h.TurnID); err != nil {
+		return err
+	}
 	update, err := h.c.cfg.Temporal.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
 		WorkflowID:   turn.WorkflowID(h.SessionID),
 		RunID:        h.RunID,
@@ -138,9 +142,7 @@ const codeTurnNotFound = "turn_not_found"
 func (c *Client) Outcome(ctx context.Context, sessionID, turnID string) (turn.Outcome, error) {
 	record, err := c.cfg.Store.TurnRecord(ctx, sessionID, turnID)
 	if errors.Is(err, store.ErrNotFound) {
-		e := turn.Errorf("read outcome", codeTurnNotFound, "session %q has no turn %q", sessionID, turnID)
-		e.Session, e.Turn = sessionID, turnID
-		return turn.Outcome{}, e
+		return turn.Outcome{}, turnUnknown(sessionID, turnID)
 	}
 	if err != nil {
 		return turn.Outcome{}, storeError("read outcome", err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/covel-engine/covel/access"
 	"github.com/covel-engine/covel/plugin"
 	"github.com/covel-engine/covel/session"
 	"github.com/covel-engine/covel/store"
@@ -25,6 +26,8 @@ type CreateSession struct {
 	Locale string
 	// Plugins lists plugins to activate besides the world's and the core.
 	Plugins []string
+	// Tenant is the customer that the session belongs to. Defaults to none.
+	Tenant string
 	// WithoutPremadePlayer leaves the world's player character out.
 	WithoutPremadePlayer bool
 	// World is the world's id. Required.
@@ -63,6 +66,7 @@ func (c *Client) CreateSession(ctx context.Context, req CreateSession) (session.
 	if err != nil {
 		return session.Session{}, err
 	}
+	seed.Session.Tenant = req.Tenant
 	seed.Session.Phase = session.PhasePlaying
 	if hasSetup(active) {
 		seed.Session.Phase = session.PhaseSetup
@@ -146,6 +150,9 @@ func (c *Client) Sessions(ctx context.Context, limit int) ([]session.Session, er
 func (c *Client) DeleteSession(ctx context.Context, id string) error {
 	const op = "delete session"
 	if _, err := c.Session(ctx, id); err != nil {
+		return err
+	}
+	if err := c.audit(ctx, access.ActionDelete, id, ""); err != nil {
 		return err
 	}
 	running, err := c.Running(ctx, id)

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/covel-engine/covel/client"
 	"github.com/covel-engine/covel/httpapi"
 )
 
@@ -27,7 +28,7 @@ func TestServerTellsItsHealth(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			srv, err := httpapi.New(httpapi.Config{Ready: func(context.Context) error { return tc.ready }})
+			srv, err := httpapi.New(httpapi.Config{Client: new(client.Client), Ready: func(context.Context) error { return tc.ready }})
 			if err != nil {
 				t.Fatal(err)
 			}

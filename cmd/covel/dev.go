@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -27,18 +28,18 @@ type ready struct {
 }
 
 func newDev(c *console, set *settings) *cobra.Command {
-	var port, uiPort int
+	var port, uiPort, apiPort int
 	var memory, noWorker, scriptedHTTP bool
 	cmd := &cobra.Command{
 		Use:   "dev",
-		Short: "Run Temporal with its UI and a worker in this process",
+		Short: "Run Temporal with its UI, a worker and the HTTP API in this process",
 		Long: `Dev starts the embedded Temporal server with its web UI and, unless --no-worker
-is given, a worker on the embedded database. Other covel commands on the same
+is given, a worker on the embedded database and the HTTP API on it. Other covel commands on the same
 data directory connect to it. Ctrl-C stops it cleanly.`,
 		Example: `  covel dev
   covel dev --port 7233 --no-worker --json`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			ctx := cmd.Context()
 			e, err := openEngine(ctx, set, engineOptions{
 				grpcPort: port, memory: memory, noStore: noWorker, temporal: true, ui: true, uiPort: uiPort, wantEmbed: true, worker: !noWorker,
@@ -48,6 +49,14 @@ data directory connect to it. Ctrl-C stops it cleanly.`,
 			}
 			defer e.close()
 			r := ready{Event: "ready", Temporal: e.server.FrontendAddr, UI: e.server.UIAddr, Worker: !noWorker, PID: os.Getpid()}
+			if !noWorker {
+				api, err := e.serveAPI(ctx, apiOptions{listen: fmt.Sprintf("127.0.0.1:%d", apiPort)})
+				if err != nil {
+					return err
+				}
+				defer func() { err = errors.Join(err, api.stop()) }()
+				r.API = api.address
+			}
 			if scriptedHTTP {
 				address, stop, err := serveScripted(ctx)
 				if err != nil {
@@ -61,6 +70,7 @@ data directory connect to it. Ctrl-C stops it cleanly.`,
 	}
 	cmd.Flags().IntVar(&port, "port", 0, "port of Temporal's gRPC API (default: any free one)")
 	cmd.Flags().IntVar(&uiPort, "ui-port", 0, "port of Temporal's web UI (default: any free one)")
+	cmd.Flags().IntVar(&apiPort, "api-port", 0, "port of the HTTP API (default: any free one)")
 	cmd.Flags().BoolVar(&scriptedHTTP, "scripted-http", false, "serve the scripted model over HTTP in all four wire protocols")
 	cmd.Flags().BoolVar(&memory, "memory", false, "keep nothing on disk; other commands cannot connect through the data directory")
 	cmd.Flags().BoolVar(&noWorker, "no-worker", false, "only Temporal; a `covel worker` elsewhere plays the turns")

@@ -44,6 +44,8 @@ func newRoot(c *console) *cobra.Command {
 		newPrompt(c, set),
 		newWorld(c, set),
 		newPlugin(c, set),
+		newToken(c, set),
+		newAudit(c, set),
 	)
 	wrapArgs(root)
 	return root
