@@ -115,4 +115,6 @@ func (a *Activities) Each(register func(name string, fn any)) {
 	register(turn.ActivityCommitTurn, a.CommitTurn)
 	register(turn.ActivityFinishTurn, a.FinishTurn)
 	register(turn.ActivityRequestAbort, a.RequestAbort)
+	register(turn.ActivityBeginResume, a.BeginResume)
+	register(turn.ActivityApplyEdit, a.ApplyEdit)
 }

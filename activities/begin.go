@@ -30,6 +30,11 @@ func (a *Activities) beginTurn(ctx context.Context, scope turn.Scope, in turn.In
 	if err := in.Validate(); err != nil {
 		return turn.Plan{}, err
 	}
+	if in.RequestOf != "" {
+		if err := a.fillRequest(ctx, &in); err != nil {
+			return turn.Plan{}, err
+		}
+	}
 	var plan turn.Plan
 	var f frozen
 	fresh := false
@@ -90,6 +95,24 @@ func (a *Activities) beginTurn(ctx context.Context, scope turn.Scope, in turn.In
 	return ex.frozen.Plan, nil
 }
 
+// fillRequest gives a continuation the request of the turn that it opens.
+func (a *Activities) fillRequest(ctx context.Context, in *turn.Input) error {
+	stored, err := a.cfg.Store.TurnRecord(ctx, in.SessionID, in.RequestOf)
+	if err != nil {
+		return err
+	}
+	in.PlayerMessage, in.SuppressPlayerMessage = stored.PlayerMessage, true
+	var f frozen
+	err = readPlan(ctx, a.cfg.Store, turn.Scope{SessionID: in.SessionID, TurnID: in.RequestOf, ExecutionID: stored.ExecutionID}, &f)
+	if errors.Is(err, errNoPlan) {
+		return nil
+	}
+	asked := f.Input
+	in.Locale, in.UserSettings = asked.Locale, asked.UserSettings
+	in.ModelOverride, in.RuntimeModelOverrides = asked.ModelOverride, asked.RuntimeModelOverrides
+	return err
+}
+
 // replay answers a turn id that is stored already (spec 03 §1.3). A record
 // left pending by a run that is gone was never committed: it is a failed turn.
 func (a *Activities) replay(ctx context.Context, tx store.Tx, stored store.TurnRecord, in turn.Input) (turn.Plan, error) {
@@ -126,12 +149,34 @@ func failLeftovers(ctx context.Context, tx store.Tx, sessionID string) error {
 	}
 	for _, r := range latest {
 		if r.CommitStatus == recordPending {
+			if err := releaseLeftover(ctx, tx, r); err != nil {
+				return err
+			}
 			if err := failRecord(ctx, tx, r); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// releaseLeftover opens the suspension again that a resume claimed whose run is
+// gone.
+func releaseLeftover(ctx context.Context, tx store.Tx, r store.TurnRecord) error {
+	if turn.Origin(r.Origin) != turn.OriginResume {
+		return nil
+	}
+	var f frozen
+	err := readPlan(ctx, tx, turn.Scope{SessionID: r.SessionID, TurnID: r.TurnID, ExecutionID: r.ExecutionID}, &f)
+	if err != nil || f.Resume == nil {
+		return err
+	}
+	err = tx.ReleaseSuspension(ctx, f.Resume.Suspension, r.ExecutionID)
+	var coded *store.Error
+	if errors.As(err, &coded) && coded.Code != store.CodeStoreFailed {
+		return nil // it is closed, or another resume has it
+	}
+	return err
 }
 
 func failRecord(ctx context.Context, tx store.Tx, r store.TurnRecord) error {
@@ -323,7 +368,7 @@ func (a *Activities) storePlan(ctx context.Context, tx store.Tx, scope turn.Scop
 		SessionID:        scope.SessionID,
 		TurnID:           scope.TurnID,
 		ExecutionID:      scope.ExecutionID,
-		InputHash:        f.Input.Hash(),
+		InputHash:        f.inputHash(),
 		Origin:           string(f.Input.Origin),
 		ExecutionContext: identity,
 		PlayerMessage:    f.Input.PlayerMessage,

@@ -36,6 +36,9 @@ func (a *Activities) commitTurn(ctx context.Context, in turn.CommitInput) (turn.
 		return turn.CommitFacts{}, err
 	}
 	plan := a.commitPlan(ex, attempts)
+	if err := a.planSuspensions(ctx, ex, &plan); err != nil {
+		return turn.CommitFacts{}, err
+	}
 	var out commit.Outcome
 	switch {
 	case in.Aborted:
@@ -87,9 +90,9 @@ func (a *Activities) commitPlan(ex *execution, setup map[string]session.SetupEnt
 		ParentTurnID:  in.ParentTurnID,
 		Now:           a.cfg.Now().UTC().Truncate(time.Millisecond),
 		DurationMs:    a.cfg.Now().Sub(ex.frozen.StartedAt).Milliseconds(),
-		InputHash:     in.Hash(),
+		InputHash:     ex.frozen.inputHash(),
 		PlayerMessage: in.PlayerMessage,
-		JournalPlayer: !in.SuppressPlayerMessage && in.ManualTrigger == nil && in.Origin != turn.OriginBackground,
+		JournalPlayer: !in.SuppressPlayerMessage && in.ManualTrigger == nil && in.Origin != turn.OriginBackground && in.Origin != turn.OriginResume,
 		Results:       ex.allResults(),
 		Runtimes:      runtimes,
 		Setup:         setup,
@@ -148,9 +151,12 @@ func (a *Activities) settleSetup(ctx context.Context, ex *execution) (map[string
 		if r.Status == turn.RuntimeSkipped && !completed {
 			continue // a gate kept it from running: no attempt
 		}
+		if ex.frozen.Resume != nil && !completed {
+			continue // its attempt is the suspended one (spec 03 §12.4)
+		}
 		entry := before.Attempt(rt, completed)
-		if r.Status == turn.RuntimeSkipped {
-			entry.Attempts-- // waived by its guard, it did not run
+		if r.Status == turn.RuntimeSkipped || ex.frozen.Resume != nil {
+			entry.Attempts-- // waived by its guard it did not run; a resume is no new attempt
 		}
 		if entry.State == session.SetupBlocked {
 			now := a.cfg.Now().UTC().Truncate(time.Millisecond)

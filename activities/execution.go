@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -37,7 +38,52 @@ type frozen struct {
 	Flip    bool              `json:"flip,omitempty"`
 	Skipped []schedule.Skip   `json:"skipped,omitempty"`
 	Hazards []schedule.Hazard `json:"hazards,omitempty"`
+	// Hash is the input's when Input is not what the caller sent.
+	Hash string `json:"hash,omitempty"`
+	// Resume is set for the resume of a suspension.
+	Resume *resumed `json:"resume,omitempty"`
 }
+
+// inputHash tells a repeated start from another one.
+func (f *frozen) inputHash() string {
+	if f.Hash != "" {
+		return f.Hash
+	}
+	return f.Input.Hash()
+}
+
+// sourceTurn is the turn that a retry starts from.
+func (f *frozen) sourceTurn() string {
+	if f.Input.ManualTrigger == nil {
+		return ""
+	}
+	return f.Input.ManualTrigger.SourceTurnID
+}
+
+var errNoPlan = errors.New("the execution has no plan")
+
+// readPlan reads what an execution fixed at its start; none is errNoPlan.
+func readPlan(ctx context.Context, r store.Reader, scope turn.Scope, f *frozen) error {
+	entry, ok, err := r.JournalEntry(ctx, scope.SessionID, scope.ExecutionID, journalPlan, "")
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return errNoPlan
+	}
+	return json.Unmarshal(entry.Payload, f)
+}
+
+// generation gives a loaded plugin set by its id.
+func (a *Activities) generation(id string) (*plugin.Generation, bool) {
+	if a.cfg.Plugins.ID == id {
+		return a.cfg.Plugins, true
+	}
+	return nil, false
+}
+
+// now is the instant of a new record.
+func (a *Activities) now() time.Time { return a.cfg.Now().UTC().Truncate(time.Millisecond) }
 
 // execution is one execution as a worker knows it: the frozen scope, the
 // session's records as they were at its start, and the results so far. It can
@@ -81,19 +127,22 @@ func (a *Activities) execution(ctx context.Context, scope turn.Scope) (*executio
 // open reads the session's records for an execution and remembers it.
 func (a *Activities) open(ctx context.Context, scope turn.Scope, f frozen) (*execution, error) {
 	st := a.cfg.Store
+	gen, ok := a.generation(f.Generation)
+	if !ok {
+		// The set that this execution started with is not loaded here. Runtimes
+		// that still exist go on; one that is gone fails by its name. A resume
+		// without its set does not get here.
+		a.cfg.Log.Sugar().Warnw("plugins changed while a turn ran", "session", scope.SessionID, "turn", scope.TurnID)
+		gen = a.cfg.Plugins
+	}
 	ex := &execution{
 		scope:   scope,
 		frozen:  f,
-		gen:     a.cfg.Plugins,
-		active:  a.cfg.Plugins.Active(f.ActivePlugins),
+		gen:     gen,
+		active:  gen.Active(f.ActivePlugins),
 		lang:    locale.Instruction(f.Locale, a.cfg.ForcedLanguage),
 		results: map[string]*turn.RuntimeResult{},
 		events:  map[string]turn.Event{},
-	}
-	if ex.gen.ID != f.Generation {
-		// The set that this execution started with is not loaded here. Runtimes
-		// that still exist go on; one that is gone fails by its name.
-		a.cfg.Log.Sugar().Warnw("plugins changed while a turn ran", "session", scope.SessionID, "turn", scope.TurnID)
 	}
 	var err error
 	if ex.session, err = st.Session(ctx, scope.SessionID); err != nil {

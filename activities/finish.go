@@ -33,10 +33,18 @@ func (a *Activities) finishRuntime(ctx context.Context, in turn.FinishInput) (tu
 	if err != nil {
 		return turn.RuntimeFacts{}, err
 	}
+	answers = append(ex.frozen.Resume.answers(), answers...)
 	r := a.newResult(ex, rt, in.Stage, in.Level)
 	r.Steps, r.Usage, r.CostUSD, r.DurationMs = in.Steps, in.Usage, float64(in.CostMicroUSD)/1e6, in.DurationMs
 	for _, answer := range answers {
 		r.ToolCalls = append(r.ToolCalls, answer.Record)
+	}
+	if in.Ending == turn.EndingSuspended {
+		s, err := a.suspendAgent(ctx, ex, rt, in, answers, r)
+		if err != nil {
+			return turn.RuntimeFacts{}, err
+		}
+		return a.settleSuspended(ctx, ex, r, s)
 	}
 	if in.Ending == turn.EndingFailed {
 		failResult(r, in.Code, in.Message)

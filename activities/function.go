@@ -9,6 +9,7 @@ import (
 
 	"github.com/covel-engine/covel/plugin"
 	"github.com/covel-engine/covel/store"
+	"github.com/covel-engine/covel/tool"
 	"github.com/covel-engine/covel/trace"
 	"github.com/covel-engine/covel/turn"
 )
@@ -47,6 +48,16 @@ func (a *Activities) runFunction(ctx context.Context, in turn.FunctionInput) (tu
 	}
 	r := a.newResult(ex, rt, in.Stage, in.Level)
 	r.DurationMs = answer.DurationMs
+	if answer.Result.Suspend != nil {
+		s, err := a.suspendFunction(ctx, ex, rt, in, answer, r)
+		if err != nil {
+			return turn.RuntimeFacts{}, err
+		}
+		if s == nil {
+			return a.settle(ctx, ex, r)
+		}
+		return a.settleSuspended(ctx, ex, r, s)
+	}
 	a.applyFunction(ex, rt, answer, r)
 	return a.settle(ctx, ex, r)
 }
@@ -94,7 +105,7 @@ func (a *Activities) callFunction(ctx context.Context, ex *execution, rt *plugin
 			answer.Failed = coded.Code
 		}
 	}
-	answer = answer.kept()
+	answer = a.checkedSuspend(ex, answer.kept())
 	err = a.write(ctx, ex.scope, func(ctx context.Context, tx store.Tx) error {
 		if err := a.record(ctx, tx, ex.scope, journalFunction, rt.ID, &answer); err != nil {
 			return err
@@ -163,8 +174,28 @@ func (a *Activities) applyFunction(ex *execution, rt *plugin.Runtime, answer fun
 	r.Effects = answer.Result.Effects
 	r.Completion = answer.Result.Completion
 	for i, p := range answer.Result.Proposals {
-		r.Proposals = append(r.Proposals, a.proposal(ex, rt, p, fmt.Sprintf("%s/%d", r.RunID, i)))
+		r.Proposals = append(r.Proposals, a.proposal(ex, rt, p, proposalKey(r.RunID, i)))
 	}
+	ex.frozen.Resume.addTo(r)
+}
+
+// proposalKey is what the id of a run's nth proposal follows from.
+func proposalKey(runID string, n int) string { return fmt.Sprintf("%s/%d", runID, n) }
+
+// checkedSuspend fails an answer whose suspend mark cannot stand: a bad one, or
+// one of a run that was resumed (spec 03 §12.1, §12.3).
+func (a *Activities) checkedSuspend(ex *execution, answer functionAnswer) functionAnswer {
+	mark := answer.Result.Suspend
+	if mark == nil {
+		return answer
+	}
+	if ex.frozen.Resume != nil {
+		return functionAnswer{Failed: turn.CodeHandlerError, Message: tool.NestedSuspend, DurationMs: answer.DurationMs}
+	}
+	if err := a.tools.CheckSuspend(mark); err != nil {
+		return functionAnswer{Failed: turn.ResultValidationError, Message: clip(err.Error()), DurationMs: answer.DurationMs}
+	}
+	return answer
 }
 
 // checkOutput checks a value against the declared schema and the contract's

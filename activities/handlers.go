@@ -82,6 +82,12 @@ func (a *Activities) functionCall(ex *execution, rt *plugin.Runtime, inputs *bou
 		call.Payload = m.Payload
 	}
 	call.Event = ex.event(rt.ID)
+	if r := ex.frozen.Resume; r != nil {
+		call.ResumeData, call.ResumedFrom, call.Event = r.Data, r.Suspension, r.Event
+		if r.Trigger != nil {
+			call.Payload = r.Trigger.Payload
+		}
+	}
 	return call
 }
 

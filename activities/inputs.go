@@ -35,6 +35,9 @@ func (b *bound) byName() map[string]plugin.InputSlot {
 // bind resolves io.inputs (spec 05 §3.2): values of successful results of this
 // execution, or committed exports at or before the execution's instant.
 func (a *Activities) bind(ctx context.Context, ex *execution, rt *plugin.Runtime, stage string) (*bound, error) {
+	if ex.frozen.Resume != nil {
+		return ex.frozen.Resume.inputs(), nil
+	}
 	out := &bound{}
 	for _, in := range rt.IO.Inputs {
 		slot, ok, err := a.bindOne(ctx, ex, stage, in)

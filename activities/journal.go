@@ -18,6 +18,10 @@ const (
 	journalGuard    = "guard"
 	journalSetup    = "setup"
 	journalChain    = "chain"
+	// journalSuspension is what the commit saves of a paused runtime.
+	journalSuspension = "suspension"
+	// journalEdit is an edit's result.
+	journalEdit = "edit"
 )
 
 // recorded reads a recorded answer into v.
@@ -26,10 +30,18 @@ func (a *Activities) recorded(ctx context.Context, scope turn.Scope, kind, key s
 	if err != nil || !ok {
 		return false, err
 	}
-	if err := json.Unmarshal(entry.Payload, v); err != nil {
-		return false, fmt.Errorf("journal %s %s of %s is unreadable: %w", kind, key, scope.ExecutionID, err)
+	return true, decodeEntry(entry, v, nil)
+}
+
+// decodeEntry reads an entry into v, unless err stands already.
+func decodeEntry(entry store.JournalEntry, v any, err error) error {
+	if err != nil {
+		return err
 	}
-	return true, nil
+	if err := json.Unmarshal(entry.Payload, v); err != nil {
+		return fmt.Errorf("journal %s %s of %s is unreadable: %w", entry.Kind, entry.Key, entry.ExecutionID, err)
+	}
+	return nil
 }
 
 // record stores an answer once, before its activity returns. When a repeat

@@ -93,6 +93,7 @@ func (a *Activities) executeTool(ctx context.Context, ex *execution, rt *plugin.
 	if err != nil {
 		return tool.Outcome{}, err
 	}
+	earlier = append(ex.frozen.Resume.answers(), earlier...)
 	if err := a.refresh(ctx, ex); err != nil {
 		return tool.Outcome{}, err
 	}
@@ -109,6 +110,7 @@ func (a *Activities) executeTool(ctx context.Context, ex *execution, rt *plugin.
 		InputSlots:     inputs.byName(),
 		IdempotencyKey: ex.scope.SessionID + "/" + ex.scope.TurnID + "/" + rt.ID + "/" + call.ID,
 		Staged:         a.cfg.Texts.Get(ex.lang, "T33", nil),
+		NoSuspend:      ex.frozen.Resume != nil,
 	}
 	for _, e := range earlier {
 		c.Pending = append(c.Pending, e.Proposals...)

@@ -318,7 +318,7 @@ func TestResume(t *testing.T) {
 			t.Fatalf("first run ended %+v", f)
 		}
 		again := &script{t: t, replies: []reply{text()}}
-		f := again.run(Resume(explicit, Seed{Length: 4, Calls: []CompletedCall{{ID: "c1-0", Name: "save-facts", Success: true}}}))
+		f := again.run(Resume(explicit, Seed{Length: 4, Calls: []turn.CompletedCall{{ID: "c1-0", Name: "save-facts", Success: true}}}))
 		if f.Ending != turn.EndingText || f.Tool != "c1-0" || f.Length != 5 || len(again.ran) != 0 {
 			t.Errorf("resume ended %+v after %v", f, again.ran)
 		}
@@ -333,7 +333,7 @@ func TestResume(t *testing.T) {
 	t.Run("a tool that was open stays open", func(t *testing.T) {
 		t.Parallel()
 		s := &script{t: t, replies: []reply{calls("runtime-done")}}
-		f := s.run(Resume(explicit, Seed{Length: 4, Calls: []CompletedCall{{Name: "read"}, {Name: "search-tools"}}}))
+		f := s.run(Resume(explicit, Seed{Length: 4, Calls: []turn.CompletedCall{{Name: "read"}, {Name: "search-tools"}}}))
 		if f.Code != turn.CodeRequireExplicit || !strings.Contains(f.Message, "read") || strings.Contains(f.Message, "search") {
 			t.Errorf("ended %+v", f)
 		}

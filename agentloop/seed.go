@@ -7,24 +7,8 @@ import (
 	"github.com/covel-engine/covel/turn"
 )
 
-// Seed is what a resumed run takes over from the suspended one (spec 03 §12.3
-// item 5). Steps, time and corrections are fresh.
-type Seed struct {
-	Length     int             // transcript entries, the answered placeholder included
-	CapturedAt int             // entry of the captured text, 0 for none
-	Parts      []int           // earlier answers that late steering joined
-	Calls      []CompletedCall // executed calls, in order
-	Recent     []turn.CallFact // the calls that loop detection compares
-	Groups     bool            // the transcript holds a complete tool group
-}
-
-// CompletedCall is one executed call, as contracts see it: one member of
-// completionCalls (spec 03 §12.2) with the call's id.
-type CompletedCall struct {
-	ID      string
-	Name    string
-	Success bool
-}
+// Seed is what a resumed run takes over.
+type Seed = turn.RunSeed
 
 // SeedOf reads a continuation. Hash identifies the arguments of a call, as in
 // turn.CallFact; the resumed transcript keeps the entries of the frozen one.
@@ -32,13 +16,16 @@ func SeedOf(p continuation.Payload, hash func(arguments string) string) Seed {
 	s := Seed{Length: p.Transcript.Length, CapturedAt: p.CapturedAt, Parts: p.Parts, Groups: p.SuspendToolCallID != ""}
 	lastID := map[string]string{} // by tool, of its latest success
 	for _, r := range p.ToolCallsSoFar {
+		if r.Code == turn.ResultCancelled {
+			continue // neither executed nor denied (spec 03 §11.9)
+		}
 		if r.OK {
 			lastID[r.Name] = r.ID
 		}
 		s.Recent = append(s.Recent, turn.CallFact{ID: r.ID, Name: r.Name, Hash: hash(string(r.Arguments))})
 	}
 	for _, c := range p.CompletionCalls {
-		s.Calls = append(s.Calls, CompletedCall{ID: lastID[c.Name], Name: c.Name, Success: c.Success})
+		s.Calls = append(s.Calls, turn.CompletedCall{ID: lastID[c.Name], Name: c.Name, Success: c.Success})
 	}
 	return s
 }

@@ -31,7 +31,7 @@ func TestErrors(t *testing.T) {
 		"a run that was stopped":   {h.runError(fmt.Errorf("run: %w", &temporal.TerminatedError{})), turn.CodeSessionLost, turn.KindConflict},
 		"a run that is unreadable": {h.runError(errors.New("odd")), turn.CodeUnavailable, turn.KindInternal},
 		"nothing to abort":         {h.noActiveTurn(), turn.CodeNoActiveTurn, turn.KindNotFound},
-		"a conflict":               {conflict(turn.Input{SessionID: "game", TurnID: "t-1"}, "is running"), turn.CodeTurnIDConflict, turn.KindConflict},
+		"a conflict":               {conflict("start turn", "s", "t", "is running"), turn.CodeTurnIDConflict, turn.KindConflict},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -61,36 +61,63 @@ func (c *Client) StartTurn(ctx context.Context, req StartTurn) (*Handle, error) 
 	if err := c.checkStored(ctx, in); err != nil {
 		return nil, err
 	}
+	run := sessionRun{
+		op: "start turn", workflow: turn.WorkflowTurn, input: in,
+		turnID: in.TurnID, hash: in.Hash(), origin: in.Origin,
+		summary: fmt.Sprintf("turn %d · %s · %s", s.LogicalTurn(), s.WorldID, firstRunes(in.PlayerMessage, 60)),
+	}
+	return c.startRun(ctx, &s, run, req.WaitForSession)
+}
+
+// sessionRun is one run under a session's workflow id.
+type sessionRun struct {
+	op       string // in errors
+	workflow string
+	input    any
+	turnID   string
+	hash     string
+	origin   turn.Origin
+	summary  string
+	// suspension is what a Resume resumes.
+	suspension string
+}
+
+// startRun starts a run, or says what a refused start means. A session that is
+// busy with another turn is waited for up to wait.
+func (c *Client) startRun(ctx context.Context, s *session.Session, r sessionRun, wait time.Duration) (*Handle, error) {
 	options := client.StartWorkflowOptions{
-		ID:                                       turn.WorkflowID(in.SessionID),
+		ID:                                       turn.WorkflowID(s.ID),
 		TaskQueue:                                turn.QueueMain,
 		WorkflowRunTimeout:                       c.cfg.RunTimeout,
 		WorkflowIDConflictPolicy:                 enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL,
 		WorkflowIDReusePolicy:                    enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 		WorkflowExecutionErrorWhenAlreadyStarted: true,
-		Memo:                                     map[string]any{turn.MemoInputHash: in.Hash()},
-		StaticSummary:                            fmt.Sprintf("turn %d · %s · %s", s.LogicalTurn(), s.WorldID, firstRunes(in.PlayerMessage, 60)),
+		Memo:                                     map[string]any{turn.MemoInputHash: r.hash},
+		StaticSummary:                            r.summary,
 		TypedSearchAttributes: temporal.NewSearchAttributes(
-			temporal.NewSearchAttributeKeyKeyword(turn.AttrSession).ValueSet(in.SessionID),
-			temporal.NewSearchAttributeKeyKeyword(turn.AttrTurn).ValueSet(in.TurnID),
-			temporal.NewSearchAttributeKeyKeyword(turn.AttrOrigin).ValueSet(string(in.Origin)),
+			temporal.NewSearchAttributeKeyKeyword(turn.AttrSession).ValueSet(s.ID),
+			temporal.NewSearchAttributeKeyKeyword(turn.AttrTurn).ValueSet(r.turnID),
+			temporal.NewSearchAttributeKeyKeyword(turn.AttrOrigin).ValueSet(string(r.origin)),
 			temporal.NewSearchAttributeKeyKeyword(turn.AttrStatus).ValueSet(string(turn.StatusRunning)),
 			temporal.NewSearchAttributeKeyKeyword(turn.AttrWorld).ValueSet(s.WorldID),
 			temporal.NewSearchAttributeKeyInt64(turn.AttrLogicalTurn).ValueSet(int64(s.LogicalTurn())),
 		),
 		Priority: temporal.Priority{PriorityKey: 1, FairnessKey: s.WorldID},
 	}
-	deadline := c.cfg.Now().Add(req.WaitForSession)
+	if r.suspension != "" {
+		options.Memo[turn.MemoSuspension] = r.suspension
+	}
+	deadline := c.cfg.Now().Add(wait)
 	for {
-		run, err := c.cfg.Temporal.ExecuteWorkflow(ctx, options, turn.WorkflowTurn, in)
+		run, err := c.cfg.Temporal.ExecuteWorkflow(ctx, options, r.workflow, r.input)
 		if err == nil {
-			return c.handle(&s, in.TurnID, run.GetRunID()), nil
+			return c.handle(s, r.turnID, run.GetRunID()), nil
 		}
 		var started *serviceerror.WorkflowExecutionAlreadyStarted
 		if !errors.As(err, &started) {
-			return nil, unavailable("start turn", err)
+			return nil, unavailable(r.op, err)
 		}
-		handle, busy, err := c.refused(ctx, &s, in)
+		handle, busy, err := c.refused(ctx, s, r)
 		if err != nil || handle != nil {
 			return handle, err
 		}
@@ -115,43 +142,48 @@ func (c *Client) checkStored(ctx context.Context, in turn.Input) error {
 	case stored.InputHash == in.Hash():
 		return nil
 	default:
-		return conflict(in, "was used")
+		return conflict("start turn", in.SessionID, in.TurnID, "was used")
 	}
 }
 
-func conflict(in turn.Input, how string) error {
-	e := turn.Errorf("start turn", turn.CodeTurnIDConflict, "turn id %q %s with other input; use a new turn id", in.TurnID, how)
-	e.Session, e.Turn = in.SessionID, in.TurnID
+func conflict(op, sessionID, turnID, how string) error {
+	e := turn.Errorf(op, turn.CodeTurnIDConflict, "turn id %q %s with other input; use a new turn id", turnID, how)
+	e.Session, e.Turn = sessionID, turnID
 	return e
 }
 
 // refused says what a refused start means: a handle to the same turn, an error
 // that is final, or busy, which a caller may wait out. All nil means that the
-// run has closed meanwhile.
-func (c *Client) refused(ctx context.Context, s *session.Session, in turn.Input) (handle *Handle, busy, final error) {
-	id := turn.WorkflowID(in.SessionID)
-	described, err := c.cfg.Temporal.DescribeWorkflowExecution(ctx, id, "")
+// run has closed meanwhile, or is a short one that is waited out.
+func (c *Client) refused(ctx context.Context, s *session.Session, r sessionRun) (handle *Handle, busy, final error) {
+	described, err := c.cfg.Temporal.DescribeWorkflowExecution(ctx, turn.WorkflowID(s.ID), "")
 	if err != nil {
 		var gone *serviceerror.NotFound
 		if errors.As(err, &gone) {
 			return nil, nil, nil
 		}
-		return nil, nil, unavailable("start turn", err)
+		return nil, nil, unavailable(r.op, err)
 	}
 	running := described.GetWorkflowExecutionInfo()
 	if running.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
 		return nil, nil, nil
 	}
 	turnID, hash := runningTurn(running)
-	if turnID == in.TurnID {
-		if hash == in.Hash() {
-			return c.handle(s, in.TurnID, running.GetExecution().GetRunId()), nil, nil
-		}
-		return nil, nil, conflict(in, "is running")
+	switch {
+	case turnID == r.turnID && hash == r.hash:
+		return c.handle(s, r.turnID, running.GetExecution().GetRunId()), nil, nil
+	case turnID == r.turnID:
+		return nil, nil, conflict(r.op, s.ID, r.turnID, "is running")
+	case r.suspension != "" && memo(running, turn.MemoSuspension) == r.suspension:
+		e := turn.Errorf(r.op, turn.CodeSuspensionClaimed, "suspension %q is being resumed by turn %q; wait for it", r.suspension, turnID)
+		e.Session, e.Turn = s.ID, turnID
+		return nil, nil, e
+	case running.GetType().GetName() == turn.WorkflowEdit:
+		return nil, nil, nil
 	}
-	e := turn.Errorf("start turn", turn.CodeTurnInProgress,
-		"session %q is busy with turn %q; wait for it, abort it, or ask to wait for the session", in.SessionID, turnID)
-	e.Session, e.Turn = in.SessionID, turnID
+	e := turn.Errorf(r.op, turn.CodeTurnInProgress,
+		"session %q is busy with turn %q; wait for it, abort it, or ask to wait for the session", s.ID, turnID)
+	e.Session, e.Turn = s.ID, turnID
 	return nil, e, nil
 }
 
@@ -188,10 +220,15 @@ func runningTurn(running *workflowpb.WorkflowExecutionInfo) (turnID, hash string
 	if p := running.GetSearchAttributes().GetIndexedFields()[turn.AttrTurn]; p != nil {
 		_ = conv.FromPayload(p, &turnID)
 	}
-	if p := running.GetMemo().GetFields()[turn.MemoInputHash]; p != nil {
-		_ = conv.FromPayload(p, &hash)
+	return turnID, memo(running, turn.MemoInputHash)
+}
+
+// memo reads a text off a running run's memo, "" for none.
+func memo(running *workflowpb.WorkflowExecutionInfo, member string) (text string) {
+	if p := running.GetMemo().GetFields()[member]; p != nil {
+		_ = converter.GetDefaultDataConverter().FromPayload(p, &text)
 	}
-	return turnID, hash
+	return text
 }
 
 func firstRunes(s string, n int) string {

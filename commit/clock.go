@@ -3,6 +3,7 @@ package commit
 import (
 	"context"
 	"maps"
+	"time"
 
 	"github.com/covel-engine/covel/session"
 	"github.com/covel-engine/covel/store"
@@ -28,7 +29,7 @@ func (a *application) countPolicy() turn.CountPolicy {
 func (a *application) moveClock(ctx context.Context) error {
 	s := &a.session
 	if a.countPolicy() == turn.CountCompleteTurn {
-		first, err := a.firstCount(ctx)
+		first, err := firstCount(ctx, a.tx, a.plan.SessionID, a.plan.logicalTurnID(), a.plan.Now)
 		if err != nil {
 			return err
 		}
@@ -59,13 +60,29 @@ func (a *application) moveClock(ctx context.Context) error {
 	return a.tx.UpdateSession(ctx, *s)
 }
 
+// CountTurn counts a logical turn whose last suspension was closed without a
+// resume (spec 03 §12.5). A turn that is counted stays as it is.
+func CountTurn(ctx context.Context, tx store.Tx, sessionID, logicalTurnID string, now time.Time) (bool, error) {
+	first, err := firstCount(ctx, tx, sessionID, logicalTurnID, now)
+	if err != nil || !first {
+		return false, err
+	}
+	s, err := tx.Session(ctx, sessionID)
+	if err != nil {
+		return false, err
+	}
+	s.TurnCount++
+	s.CompletedPlayerTurns++
+	s.UpdatedAt = now
+	return true, tx.UpdateSession(ctx, s)
+}
+
 // firstCount marks the logical turn as counted and says whether it was not.
 // The mark is a journal entry under the logical turn instead of an execution,
 // because several executions may share one.
-func (a *application) firstCount(ctx context.Context) (bool, error) {
-	_, first, err := a.tx.PutJournal(ctx, store.JournalEntry{
-		SessionID: a.plan.SessionID, ExecutionID: "logical-turn/" + a.plan.logicalTurnID(), Kind: "counted",
-		Payload: []byte(`{}`), CreatedAt: a.plan.Now,
+func firstCount(ctx context.Context, tx store.Tx, sessionID, logicalTurnID string, now time.Time) (bool, error) {
+	_, first, err := tx.PutJournal(ctx, store.JournalEntry{
+		SessionID: sessionID, ExecutionID: "logical-turn/" + logicalTurnID, Kind: "counted", Payload: []byte(`{}`), CreatedAt: now,
 	})
 	return first, err
 }

@@ -243,6 +243,9 @@ func (a *application) resolveSuspension(ctx context.Context) error {
 	return a.tx.ResolveSuspension(ctx, a.plan.Resolve.SuspensionID, a.plan.Resolve.Token, a.plan.Now)
 }
 
+// OutboxJob is the kind of a queued job in the outbox.
+const OutboxJob = "job"
+
 // fillOutbox queues jobs and notifications, to be sent after the commit.
 func (a *application) fillOutbox(ctx context.Context) error {
 	seq := 0
@@ -258,7 +261,7 @@ func (a *application) fillOutbox(ctx context.Context) error {
 			if a.withoutGround(job) {
 				continue
 			}
-			if err := queue("job", job.Payload); err != nil {
+			if err := queue(OutboxJob, job.Payload); err != nil {
 				return err
 			}
 			a.out.Jobs++
@@ -309,6 +312,7 @@ func (a *application) writeTraces(ctx context.Context) error {
 		})
 	}
 	events = append(events, proposalFailures(a.plan, a.out.FailedProposals)...)
+	events = append(events, a.endEvents()...)
 	return trace.Insert(ctx, a.tx, a.plan.Now, events...)
 }
 

@@ -58,6 +58,21 @@ func normalise(r *turn.RuntimeResult, plan *Plan) writes {
 	if r.Effects == nil {
 		return w
 	}
+	err := EffectWrites(r.Effects, add, func(entry json.RawMessage) { w.notifications = append(w.notifications, entry) })
+	if err != nil {
+		w.rejected = &rejection{turn.Proposal{
+			ID:     plan.id("effects", r.ID),
+			Source: turn.ProposalSource{PluginID: r.PluginID, RuntimeID: r.RuntimeID},
+			TurnID: plan.TurnID, SessionID: plan.SessionID, Timestamp: plan.Now,
+		}, err}
+	}
+	return w
+}
+
+// EffectWrites gives a result's effects as proposals, in the order in which they
+// are applied, and its notifications. The first entry of a wrong shape is the
+// error.
+func EffectWrites(e *turn.Effects, add func(typ string, payload json.RawMessage), notify func(entry json.RawMessage)) error {
 	entries := func(name string, raw json.RawMessage, take func(json.RawMessage)) error {
 		list, err := objects("effects."+name, raw)
 		for _, entry := range list {
@@ -66,8 +81,6 @@ func normalise(r *turn.RuntimeResult, plan *Plan) writes {
 		return err
 	}
 	as := func(typ string) func(json.RawMessage) { return func(entry json.RawMessage) { add(typ, entry) } }
-	notify := func(entry json.RawMessage) { w.notifications = append(w.notifications, entry) }
-	e := r.Effects
 	for _, err := range []error{
 		entries("interactions", e.Interactions, as(turn.ProposalInteractionRequest)),
 		entries("notifications", e.Notifications, notify),
@@ -76,16 +89,11 @@ func normalise(r *turn.RuntimeResult, plan *Plan) writes {
 		events(e.Events, as(turn.ProposalEventEmit)),
 		entries("assets", e.Assets, as(turn.ProposalAssetGenerate)),
 	} {
-		if err == nil || w.rejected != nil {
-			continue
+		if err != nil {
+			return err
 		}
-		w.rejected = &rejection{turn.Proposal{
-			ID:     plan.id("effects", r.ID),
-			Source: turn.ProposalSource{PluginID: r.PluginID, RuntimeID: r.RuntimeID},
-			TurnID: plan.TurnID, SessionID: plan.SessionID, Timestamp: plan.Now,
-		}, err}
 	}
-	return w
+	return nil
 }
 
 func events(list []turn.Event, take func(json.RawMessage)) error {

@@ -53,6 +53,8 @@ type Plan struct {
 	Suspensions []session.Suspension
 	// Resolve is set for a resume: the claim that its commit resolves.
 	Resolve *Claim
+	// ResolvesLast says that no other suspension of the logical turn is left.
+	ResolvesLast bool
 	// Setup holds the changed entries of the session's setup map.
 	Setup map[string]session.SetupEntry
 	// EnterPlaying flips the phase from setup to playing.

@@ -33,9 +33,14 @@ type Payload struct {
 	CapturedAt     int    `json:"capturedAt,omitempty"`
 	Parts          []int  `json:"parts,omitempty"`
 
-	ToolCallsSoFar   []turn.ToolRecord           `json:"toolCallsSoFar"`
-	CompletionCalls  []CompletionCall            `json:"completionCalls,omitempty"`
-	PendingProposals []turn.Proposal             `json:"pendingProposals"`
+	ToolCallsSoFar   []turn.ToolRecord `json:"toolCallsSoFar"`
+	CompletionCalls  []CompletionCall  `json:"completionCalls,omitempty"`
+	PendingProposals []turn.Proposal   `json:"pendingProposals"`
+	// PendingNotifications are sent with the commit of the resume.
+	PendingNotifications []json.RawMessage `json:"pendingNotifications,omitempty"`
+	// CallData is the data of successful calls, by call id, before the
+	// projection that the model saw.
+	CallData         map[string]json.RawMessage  `json:"callData,omitempty"`
 	InputSlots       map[string]plugin.InputSlot `json:"inputSlots,omitempty"`
 	EmittedEvents    []turn.Event                `json:"emittedEvents,omitempty"`
 	ExecutionContext ExecutionContext            `json:"executionContext"`

@@ -1,11 +1,8 @@
 package golden_test
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -26,7 +23,6 @@ import (
 	"github.com/covel-engine/covel/store"
 	"github.com/covel-engine/covel/store/sqlite"
 	"github.com/covel-engine/covel/stream"
-	"github.com/covel-engine/covel/trace"
 	"github.com/covel-engine/covel/turn"
 	"github.com/covel-engine/covel/world"
 	"github.com/covel-engine/covel/worlds"
@@ -42,15 +38,12 @@ type game struct {
 	path    string // of the database file
 	session string
 	turns   int
-	far     *farEnd
 }
 
 // gameConfig says which game is played.
 type gameConfig struct {
 	locale   string
 	protocol string
-	// model is what the slots name. Defaults to one that no table knows.
-	model string
 	// script answers the model calls.
 	script string
 }
@@ -74,11 +67,9 @@ func newGame(t *testing.T, cfg gameConfig) *game {
 	texts, err := locale.Load()
 	must(t, err)
 	clock := &stepClock{now: time.Date(2026, 3, 1, 18, 0, 0, 0, time.UTC)}
-	g := &game{t: t, store: st, path: st.Path(), session: "golden-" + cfg.locale, far: &farEnd{
-		handler: scripted.NewHandler(scripted.HandlerConfig{Dir: "testdata", Script: cfg.script}),
-	}}
+	g := &game{t: t, store: st, path: st.Path(), session: "golden-" + cfg.locale}
 	g.acts, err = activities.New(activities.Config{
-		Library: lib, Model: gateway(t, cfg, g.far), Now: clock.tick, Plugins: gen, Store: st, Streams: hub, Texts: texts,
+		Library: lib, Model: gateway(t, cfg), Now: clock.tick, Plugins: gen, Store: st, Streams: hub, Texts: texts,
 	})
 	must(t, err)
 	c, err := client.New(client.Config{Library: lib, Now: clock.tick, Plugins: gen, Store: st, Streams: hub})
@@ -98,7 +89,7 @@ func (c *stepClock) tick() time.Time {
 
 // gateway is the real gateway and the real protocol; the script answers where
 // the network would be.
-func gateway(t *testing.T, cfg gameConfig, far *farEnd) model.Caller {
+func gateway(t *testing.T, cfg gameConfig) model.Caller {
 	t.Helper()
 	llm := filepath.Join(t.TempDir(), "llm.toml")
 	text, base := "", "https://relay.example/v1"
@@ -106,14 +97,16 @@ func gateway(t *testing.T, cfg gameConfig, far *farEnd) model.Caller {
 		base += "beta"
 	}
 	for _, slot := range []string{"story", "default", "plugin", "fast", "memory"} {
-		text += fmt.Sprintf("[covel.%s]\nprovider = \"relay\"\nmodel = %q\nprotocol = %q\nbaseUrl = %q\n\n", slot, cmp.Or(cfg.model, "golden"), cfg.protocol, base)
+		text += fmt.Sprintf("[covel.%s]\nprovider = \"relay\"\nmodel = \"golden\"\nprotocol = %q\nbaseUrl = %q\n\n", slot, cfg.protocol, base)
 	}
 	must(t, os.WriteFile(llm, []byte(text), 0o600))
 	gw, _, err := providers.New(providers.Config{
-		Getenv:    func(string) string { return "" },
-		Keys:      func(string) (string, error) { return "key", nil },
-		LLMPath:   llm,
-		Transport: far,
+		Getenv:  func(string) string { return "" },
+		Keys:    func(string) (string, error) { return "key", nil },
+		LLMPath: llm,
+		Transport: &farEnd{handler: scripted.NewHandler(scripted.HandlerConfig{
+			Dir: "testdata", Script: cfg.script,
+		})},
 	})
 	must(t, err)
 	return caller{gw}
@@ -128,21 +121,12 @@ func (c caller) Call(ctx context.Context, slot string, params model.Params, onDe
 	return c.Gateway.Call(context.WithValue(ctx, identityKey{}, params.Identity), slot, params, onDelta)
 }
 
-// farEnd answers requests in this process and keeps them.
-type farEnd struct {
-	handler http.Handler
-	sent    []trace.Recorded
-}
+// farEnd answers requests in this process.
+type farEnd struct{ handler http.Handler }
 
 func (f *farEnd) RoundTrip(req *http.Request) (*http.Response, error) {
-	body, err := io.ReadAll(req.Body)
-	if err != nil {
-		return nil, err
-	}
 	req = req.Clone(req.Context())
-	req.Body = io.NopCloser(bytes.NewReader(body))
 	if id, ok := req.Context().Value(identityKey{}).(model.Identity); ok {
-		f.sent = append(f.sent, trace.Recorded{LogicalTurn: id.Turn, RuntimeID: id.RuntimeID, Step: id.Step, Unbound: body})
 		req.Header.Set("X-Covel-Slot", id.Slot)
 		req.Header.Set("X-Covel-Runtime", id.RuntimeID)
 		req.Header.Set("X-Covel-Turn", strconv.Itoa(id.Turn))

@@ -1,10 +1,8 @@
 package golden_test
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,61 +19,24 @@ var games = map[string]gameConfig{
 	"zh-CN": {locale: "zh-CN", protocol: model.ProtocolResponses, script: "zh-CN.yaml"},
 }
 
-// carried are the same games over the other protocols, with models whose traits
-// shape the body: explicit cache marks, breakpoints, thinking.
-var carried = map[string]gameConfig{
-	"en-US.anthropic": {locale: "en-US", protocol: model.ProtocolAnthropic, model: "claude-opus-4-8", script: "en-US.yaml"},
-	"en-US.gemini":    {locale: "en-US", protocol: model.ProtocolGemini, model: "gemini-3-pro", script: "en-US.yaml"},
-	"en-US.responses": {locale: "en-US", protocol: model.ProtocolResponses, model: "gpt-5.6", script: "en-US.yaml"},
-	"zh-CN.anthropic": {locale: "zh-CN", protocol: model.ProtocolAnthropic, model: "claude-opus-4-8", script: "zh-CN.yaml"},
-	"zh-CN.chat":      {locale: "zh-CN", protocol: model.ProtocolChat, model: "gpt-5.2", script: "zh-CN.yaml"},
-	"zh-CN.gemini":    {locale: "zh-CN", protocol: model.ProtocolGemini, model: "gemini-3-pro", script: "zh-CN.yaml"},
-}
-
-// whole says which requests of a carried game are stored as pieces; of the rest
-// the digest is: the narrator's first turns, its tool loop, and the last turn.
-func whole(c *trace.Recorded) bool {
-	return c.RuntimeID == "narrator" && slices.Contains([]int{1, 2, 3, 6, 7, thirtyTurns}, c.LogicalTurn)
-}
-
 // thirtyTurns is how long a golden game is.
 const thirtyTurns = 30
 
-// shared is a golden game that the tests of one run share.
-type shared struct {
-	once  sync.Once
-	calls []call
-	sent  []trace.Recorded
-}
-
-var played = func() map[string]*shared {
-	all := map[string]*shared{}
-	for _, list := range []map[string]gameConfig{games, carried} {
-		for name := range list {
-			all[name] = &shared{}
-		}
-	}
-	return all
-}()
-
-// playOnce plays a golden game to its end and gives the requests of its agents
-// as they were recorded.
+// playOnce plays a golden game to its end; the tests of one run share it.
 func playOnce(t *testing.T, name string) []call {
 	t.Helper()
-	game := played[name]
-	game.once.Do(func() { game.calls, game.sent = play(t, configOf(name)) })
-	if game.calls == nil {
+	shared := played[name]
+	shared.once.Do(func() { shared.calls = play(t, games[name]) })
+	if shared.calls == nil {
 		t.Fatal("the game could not be played; see the test that played it")
 	}
-	return game.calls
+	return shared.calls
 }
 
-func configOf(name string) gameConfig {
-	if cfg, ok := carried[name]; ok {
-		return cfg
-	}
-	return games[name]
-}
+var played = map[string]*struct {
+	once  sync.Once
+	calls []call
+}{"en-US": {}, "zh-CN": {}}
 
 // call is a recorded request with the context that it was made of.
 type call struct {
@@ -83,13 +44,13 @@ type call struct {
 	built activities.StoredContext
 }
 
-func play(t *testing.T, cfg gameConfig) ([]call, []trace.Recorded) {
+func play(t *testing.T, cfg gameConfig) []call {
 	t.Helper()
 	g := newGame(t, cfg)
 	for _, line := range lines(t, cfg.locale) {
 		g.say(line)
 	}
-	return g.calls(), g.far.sent
+	return g.calls()
 }
 
 // calls reads the requests of a game in the order in which they were sent.
@@ -123,43 +84,19 @@ func lines(t *testing.T, locale string) []string {
 	return list
 }
 
-// TestRequests holds the exact body of each request as it left, of functions
-// too, over each protocol.
+// TestRequests holds the exact requests of both games.
 func TestRequests(t *testing.T) {
 	t.Parallel()
-	for name := range played {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			stored := whole
-			if _, ok := games[name]; ok {
-				stored = func(*trace.Recorded) bool { return true }
-			}
-			playOnce(t, name)
-			sent := played[name].sent
-			if *update {
-				writeTape(t, name, sent, stored)
-			}
-			compare(t, readTape(t, name), sent)
-		})
-	}
-}
-
-// TestRecordsAreWhatWasSent: the trace holds an agent's request byte for byte.
-func TestRecordsAreWhatWasSent(t *testing.T) {
-	t.Parallel()
-	for name := range played {
+	for name := range games {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			calls := playOnce(t, name)
-			sent := slices.DeleteFunc(slices.Clone(played[name].sent), func(r trace.Recorded) bool { return r.RuntimeID == "memory/extract" })
-			if len(sent) != len(calls) {
-				t.Fatalf("%d requests were recorded, %d were sent", len(calls), len(sent))
+			want := readTape(t, name)
+			if *update {
+				writeTape(t, name, calls)
+				want = readTape(t, name)
 			}
-			for i := range calls {
-				if !bytes.Equal(calls[i].Body(), sent[i].Unbound) {
-					t.Fatalf("%s was recorded other than it was sent", keyOf(&calls[i].Recorded))
-				}
-			}
+			compare(t, want, calls)
 		})
 	}
 }

@@ -8,13 +8,11 @@ import (
 
 	"github.com/covel-engine/covel/session"
 	"github.com/covel-engine/covel/store"
-	"github.com/covel-engine/covel/trace"
 )
 
-// TestNothingMovesBeforeTheTurnContext plays the same three turns twice, over
-// each protocol. The second game differs in one thing just before the third
-// turn; the narrator's third request must be the same byte for byte up to its
-// turn context, cache marks included.
+// TestNothingMovesBeforeTheTurnContext plays the same three turns twice. The
+// second game differs in one thing just before the third turn; the narrator's
+// third request must be the same byte for byte up to its turn context.
 func TestNothingMovesBeforeTheTurnContext(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -55,53 +53,32 @@ func TestNothingMovesBeforeTheTurnContext(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
+			third := func(change func(*game), say string) call {
+				g := newGame(t, games["en-US"])
+				g.say("I wake and count the oil.")
+				g.say("I ask the warden about the cellar.")
+				if change != nil {
+					change(g)
+				}
+				g.say(say)
+				list := firsts(g.calls(), "narrator")
+				return list[len(list)-1]
+			}
 			if tc.say == "" {
 				tc.say = boats
 			}
-			for _, name := range inEnglish {
-				t.Run(name, func(t *testing.T) {
-					t.Parallel()
-					movesNothing(t, thirdRequest(t, name, nil, boats), thirdRequest(t, name, tc.change, tc.say), tc.want)
-				})
+			plain, changed := third(nil, boats), third(tc.change, tc.say)
+			if !strings.Contains(string(changed.Body()), tc.want) {
+				t.Fatalf("the change does not reach the request: %q is not in it", tc.want)
+			}
+			if string(plain.Body()) == string(changed.Body()) {
+				t.Fatal("nothing changed")
+			}
+			at := plain.turnContextAt(t)
+			if n := commonBytes(plain.Body(), changed.Body()); n < at {
+				t.Errorf("byte %d of %d before the turn context differs: %.120q", n, at, changed.Body()[n:])
 			}
 		})
-	}
-}
-
-// inEnglish are the English games, one for each protocol.
-var inEnglish = []string{"en-US", "en-US.anthropic", "en-US.gemini", "en-US.responses"}
-
-// thirdRequest is the narrator's in the third turn.
-func thirdRequest(t *testing.T, name string, change func(*game), say string) call {
-	t.Helper()
-	g := newGame(t, configOf(name))
-	g.say("I wake and count the oil.")
-	g.say("I ask the warden about the cellar.")
-	if change != nil {
-		change(g)
-	}
-	g.say(say)
-	list := firsts(g.calls(), "narrator")
-	return list[len(list)-1]
-}
-
-// movesNothing compares two requests that differ in their turn context.
-func movesNothing(t *testing.T, plain, changed call, want string) {
-	t.Helper()
-	if !strings.Contains(string(changed.Body()), want) {
-		t.Fatalf("the change does not reach the request: %q is not in it", want)
-	}
-	if string(plain.Body()) == string(changed.Body()) {
-		t.Fatal("nothing changed")
-	}
-	at := plain.turnContextAt(t)
-	if n := commonBytes(plain.Body(), changed.Body()); n < at {
-		t.Errorf("byte %d of %d before the turn context differs: %.120q", n, at, changed.Body()[n:])
-	}
-	// Tools and system prompt may stand behind the messages in a body.
-	was, now := trace.ReadPlain(plain.Body()), trace.ReadPlain(changed.Body())
-	if was.System != now.System || !sameTools(was.Tools, now.Tools) {
-		t.Error("the system prompt or the tools differ")
 	}
 }
 
@@ -112,24 +89,22 @@ const boats = "I go down to the boats."
 func (c *call) turnContextAt(t *testing.T) int {
 	t.Helper()
 	for _, s := range c.built.Sections {
-		if s.Name == "turn-context" {
-			return offsetOf(t, c.Body(), c.built.Messages[s.From].Content)
+		if s.Name != "turn-context" {
+			continue
+		}
+		start, err := json.Marshal(firstLine(c.built.Messages[s.From].Content))
+		must(t, err)
+		if at := strings.LastIndex(string(c.Body()), unescaped(string(start))); at >= 0 {
+			return at
 		}
 	}
 	t.Fatalf("%s has no turn context", keyOf(&c.Recorded))
 	return 0
 }
 
-// offsetOf is where a body first holds a text.
-func offsetOf(t *testing.T, body []byte, text string) int {
-	t.Helper()
-	written, err := json.Marshal(text)
-	must(t, err)
-	at := strings.Index(string(body), unescaped(string(written)))
-	if at < 0 {
-		t.Fatalf("the body does not hold %.80q", text)
-	}
-	return at
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
 }
 
 // unescaped is a JSON string's inside as wire bodies write it: Go's encoder

@@ -36,7 +36,7 @@ func (c *call) prepare(ctx context.Context, b *bound, fallback bool) (*Request, 
 	held, order := holdBack(messages)
 	req := &Request{
 		Target: b.target, Model: b.model, Identity: c.params.Identity, Messages: held, History: historyMarks(messages, order),
-		Tools: c.params.Tools, Schema: compactJSON(c.params.ResponseSchema), Stream: c.onEvent != nil, Ceiling: c.budget.Ceiling(),
+		Tools: c.params.Tools, Schema: c.params.ResponseSchema, Stream: c.onEvent != nil, Ceiling: c.budget.Ceiling(),
 		CacheHistoryMarks: firstNumber(b.slot.CacheHistoryMarks, 2), HTTP: g.client, Memory: &g.memory, budget: c.budget, chain: g.chainConfig,
 		count:  func(text string) int { return g.config.Count(b.target.Tokenizer, text) },
 		Record: &RequestRecord{Provider: b.target.Provider, Protocol: b.target.Protocol, Model: b.target.Model, Origin: origin(b.target.BaseURL)},

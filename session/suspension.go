@@ -35,3 +35,8 @@ type Suspension struct {
 	CreatedAt    time.Time        `json:"createdAt"`
 	ResolvedAt   *time.Time       `json:"resolvedAt,omitempty"`
 }
+
+// Expired says that an open suspension's deadline has come.
+func (s *Suspension) Expired(now time.Time) bool {
+	return s.Status == SuspensionOpen && s.Deadline != nil && !now.Before(*s.Deadline)
+}

@@ -265,14 +265,35 @@ func (s Set) checkSuspend(call Call, mark *plugin.SuspendMark) *refusal {
 	case mark == nil:
 		return nil
 	case call.NoSuspend:
-		return refusef(turn.ResultDenied, "Nested suspend is not supported")
+		return refusef(turn.ResultDenied, NestedSuspend)
+	}
+	if problem := s.registry.suspendProblem(mark); problem != nil {
+		return violation(call.Name, *problem)
+	}
+	return nil
+}
+
+// NestedSuspend is the answer to a resumed run that wants to suspend again.
+const NestedSuspend = "Nested suspend is not supported"
+
+// CheckSuspend checks a function's suspend mark as that of a tool is checked.
+// The error names the member that cannot stand.
+func (r *Registry) CheckSuspend(mark *plugin.SuspendMark) error {
+	if problem := r.suspendProblem(mark); problem != nil {
+		return fmt.Errorf("suspend.%s: %s", problem.Field, problem.Message)
+	}
+	return nil
+}
+
+func (r *Registry) suspendProblem(mark *plugin.SuspendMark) *Problem {
+	switch {
 	case mark.DeadlineMs < 0 || mark.DeadlineMs > maxDeadlineMs:
-		return violation(call.Name, Problem{"deadlineMs", fmt.Sprintf("%d is not between 1 and %d", mark.DeadlineMs, maxDeadlineMs)})
-	case len(mark.ResumeSchema) > s.registry.cfg.MaxArgumentBytes || nesting(string(mark.ResumeSchema)) > s.registry.cfg.MaxNesting:
-		return violation(call.Name, Problem{"resumeSchema", fmt.Sprintf("it is longer than %d bytes or nested deeper than %d levels", s.registry.cfg.MaxArgumentBytes, s.registry.cfg.MaxNesting)})
+		return &Problem{"deadlineMs", fmt.Sprintf("%d is not between 1 and %d", mark.DeadlineMs, maxDeadlineMs)}
+	case len(mark.ResumeSchema) > r.cfg.MaxArgumentBytes || nesting(string(mark.ResumeSchema)) > r.cfg.MaxNesting:
+		return &Problem{"resumeSchema", fmt.Sprintf("it is longer than %d bytes or nested deeper than %d levels", r.cfg.MaxArgumentBytes, r.cfg.MaxNesting)}
 	case len(mark.ResumeSchema) > 0:
 		if _, err := plugin.CompileSchema(mark.ResumeSchema); err != nil {
-			return violation(call.Name, Problem{"resumeSchema", err.Error()})
+			return &Problem{"resumeSchema", err.Error()}
 		}
 	}
 	return nil

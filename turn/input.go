@@ -11,6 +11,9 @@ import (
 // MaxPlayerMessageBytes bounds the player's text of one turn.
 const MaxPlayerMessageBytes = 32 << 10
 
+// maxTurnIDBytes bounds a turn's id.
+const maxTurnIDBytes = 128
+
 // Origin says who started an execution (spec 03 §1.2).
 type Origin string
 
@@ -49,6 +52,9 @@ type Input struct {
 	LogicalTurnID         string            `json:"logicalTurnId,omitempty"`
 	SuppressPlayerMessage bool              `json:"suppressPlayerMessage,omitempty"`
 	ManualTrigger         *ManualTrigger    `json:"manualTrigger,omitempty"`
+	// RequestOf is internal: a continuation whose message, locale, settings and
+	// overrides are those of this stored turn.
+	RequestOf string `json:"requestOf,omitempty"`
 }
 
 // ManualTrigger targets runtimes by hand (spec 03 §1.3, §13).
@@ -88,7 +94,7 @@ func (in *Input) Validate() error {
 		return bad("sessionId", `""`, "name the session")
 	case in.TurnID == "":
 		return bad("turnId", `""`, "give the turn an id of its own")
-	case len(in.TurnID) > 128:
+	case len(in.TurnID) > maxTurnIDBytes:
 		return bad("turnId", strconv.Quote(in.TurnID[:32]+"…"), "use at most 128 bytes")
 	case len(in.PlayerMessage) > MaxPlayerMessageBytes:
 		return bad("playerMessage", strconv.Itoa(len(in.PlayerMessage))+" bytes long", "send at most 32768 bytes")

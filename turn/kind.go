@@ -66,7 +66,7 @@ var codesByKind = map[Kind][]string{
 		"turn_id_conflict", "session_not_active", "steering_closed", "suspension_claimed", "suspension_closed",
 		"retry_turn_not_committed", "approval_scope_changed", "dimension-version-conflict", "ALREADY_EXISTS",
 		"VERSION_CONFLICT", "MARK_MISMATCH", "TURN_ALREADY_COMMITTED", "CHUNK_CONFLICT", "CHUNK_GAP", "STALE_ATTEMPT",
-		"STREAM_CLOSED", "CONTINUATION_TAKEN", "CONTINUATION_CLOSED", CodeSessionLost, CodeDataDirLocked,
+		"STREAM_CLOSED", "CONTINUATION_TAKEN", "CONTINUATION_CLOSED", "continuation_version_unknown", "continuation_malformed", CodeSessionLost, CodeDataDirLocked,
 	},
 	KindInProgress: {CodeTurnInProgress},
 	KindRefused:    {"approval-required", CodeTurnAborted, "REFUSAL"},

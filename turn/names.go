@@ -33,6 +33,8 @@ const (
 	ActivityFinishTurn     = "FinishTurn"
 	ActivityPlanFollowers  = "PlanFollowers"
 	ActivityRequestAbort   = "RequestAbort"
+	ActivityBeginResume    = "BeginResume"
+	ActivityApplyEdit      = "ApplyEdit"
 )
 
 // Updates, signals and queries.
@@ -63,6 +65,9 @@ const (
 // MemoInputHash is the memo member that lets a refused start be compared with
 // the running one.
 const MemoInputHash = "inputHash"
+
+// MemoSuspension is the memo member that names what a running Resume resumes.
+const MemoSuspension = "suspension"
 
 // WorkflowID is the id under which everything runs that may change a session.
 // Temporal refuses a second run of it, so it is the session lock.

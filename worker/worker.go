@@ -100,6 +100,10 @@ func RegisterWorkflows(r worker.WorkflowRegistry, cfg workflows.Config) {
 	pinned := workflow.VersioningBehaviorPinned
 	r.RegisterWorkflowWithOptions(flows.Turn, workflow.RegisterOptions{Name: turn.WorkflowTurn, VersioningBehavior: pinned})
 	r.RegisterWorkflowWithOptions(flows.Stage, workflow.RegisterOptions{Name: turn.WorkflowStage, VersioningBehavior: pinned})
+	r.RegisterWorkflowWithOptions(flows.Resume, workflow.RegisterOptions{Name: turn.WorkflowResume, VersioningBehavior: pinned})
+	r.RegisterWorkflowWithOptions(flows.Edit, workflow.RegisterOptions{
+		Name: turn.WorkflowEdit, VersioningBehavior: workflow.VersioningBehaviorAutoUpgrade,
+	})
 }
 
 func deployment(cfg Config) worker.DeploymentOptions {

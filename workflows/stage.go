@@ -90,6 +90,8 @@ type runtimeRun struct {
 	machine *agentloop.Machine
 	facts   *turn.RuntimeFacts
 	started time.Time
+	// resumed runs have passed their gates before they were suspended.
+	resumed bool
 }
 
 func newRuntimeRun(s *stageRun, spec turn.RuntimeSpec, level int, facts *turn.RuntimeFacts, started time.Time) *runtimeRun {
@@ -118,6 +120,9 @@ func (r *runtimeRun) run(ctx workflow.Context) error {
 
 func (r *runtimeRun) play(ctx workflow.Context) error {
 	w, in := r.stage.w, r.stage.in
+	if r.resumed {
+		return r.act(ctx)
+	}
 	var ready turn.Prepared
 	prepare := w.storeContext(ctx, w.cfg.PrepareTimeout, r.spec.ID+" · prepare")
 	err := workflow.ExecuteLocalActivity(prepare, turn.ActivityPrepareRuntime,
@@ -129,6 +134,10 @@ func (r *runtimeRun) play(ctx workflow.Context) error {
 		*r.facts = *ready.Facts
 		return nil
 	}
+	return r.act(ctx)
+}
+
+func (r *runtimeRun) act(ctx workflow.Context) error {
 	if r.spec.Agent == nil {
 		return r.runFunction(ctx)
 	}

@@ -68,6 +68,7 @@ func (t *turnRun) open(ctx, work workflow.Context, setup turn.TurnResult) (turn.
 		ModelOverride:         t.in.ModelOverride,
 		RuntimeModelOverrides: t.in.RuntimeModelOverrides,
 		LogicalTurnID:         t.in.TurnID,
+		RequestOf:             t.in.RequestOf,
 		SuppressPlayerMessage: true,
 	}
 	t.scope.TurnID = t.in.TurnID

@@ -129,6 +129,12 @@ func playTerminal(ctx context.Context, c *console, games *client.Client, s sessi
 		fmt.Fprintln(c.err, "Say what you do. An empty line repeats the prompt, /quit ends.")
 	}
 	lines := readLines(ctx, c.in)
+	questions := &asker{c: c, games: games, lines: lines}
+	if prompt {
+		if err := questions.answerAll(ctx, s.ID); err != nil {
+			c.conclude(err)
+		}
+	}
 	for {
 		if prompt {
 			fmt.Fprint(c.out, "\n> ")
@@ -146,7 +152,11 @@ func playTerminal(ctx context.Context, c *console, games *client.Client, s sessi
 			case text == "":
 				continue
 			}
-			if err := playTurn(ctx, c, games, s.ID, text); err != nil {
+			err := playTurn(ctx, c, games, s.ID, text)
+			if err == nil && prompt {
+				err = questions.answerAll(ctx, s.ID)
+			}
+			if err != nil {
 				var coded *turn.Error
 				if !errors.As(err, &coded) || coded.Kind == turn.KindInternal {
 					return err

@@ -39,6 +39,7 @@ func newRoot(c *console) *cobra.Command {
 		newMigrate(c, set),
 		newSession(c, set),
 		newTurn(c, set),
+		newSuspension(c, set),
 		newCheck(c),
 		newDoctor(c, set),
 		newPrompt(c, set),

@@ -21,6 +21,11 @@ func playTurn(ctx context.Context, c *console, games *client.Client, sessionID, 
 	if err != nil {
 		return err
 	}
+	return followTurn(ctx, c, handle, sessionID)
+}
+
+// followTurn shows a started turn or resume to its end.
+func followTurn(ctx context.Context, c *console, handle *client.Handle, sessionID string) error {
 	if !c.json {
 		showStory(ctx, c, handle)
 	}
@@ -89,6 +94,9 @@ func reportOutcome(c *console, o turn.Outcome) error {
 		}
 		if len(failed) > 0 {
 			fmt.Fprintf(c.err, "(%s)\n", strings.Join(failed, "; "))
+		}
+		for _, s := range o.Suspensions {
+			fmt.Fprintf(c.err, "(%s waits for an answer: %s; suspension %s)\n", s.RuntimeID, oneLine(s.Reason), s.ID)
 		}
 		return nil
 	case turn.StatusAborted:
