@@ -51,6 +51,8 @@ type Activities struct {
 	contexts   *lru.Cache[string, *keptContext]
 	estimators estimators
 	executions *lru.Cache[string, *execution]
+	// generations are earlier plugin sets, by id.
+	generations *lru.Cache[string, *plugin.Generation]
 	// histories are the sessions' raw rows as last read.
 	histories *lru.Cache[string, []session.Message]
 	tools     *tool.Registry
@@ -92,13 +94,14 @@ func New(cfg Config) (*Activities, error) {
 		return nil, err
 	}
 	return &Activities{
-		cfg:        cfg,
-		contexts:   newCache[*keptContext](contextsKept),
-		estimators: estimators{byName: map[string]tokens.Estimator{}},
-		executions: newCache[*execution](executionsKept),
-		histories:  newCache[[]session.Message](historiesKept),
-		tools:      tools,
-		trace:      recorder,
+		cfg:         cfg,
+		contexts:    newCache[*keptContext](contextsKept),
+		estimators:  estimators{byName: map[string]tokens.Estimator{}},
+		executions:  newCache[*execution](executionsKept),
+		generations: newCache[*plugin.Generation](generationsKept),
+		histories:   newCache[[]session.Message](historiesKept),
+		tools:       tools,
+		trace:       recorder,
 	}, nil
 }
 

@@ -74,14 +74,6 @@ func readPlan(ctx context.Context, r store.Reader, scope turn.Scope, f *frozen) 
 	return json.Unmarshal(entry.Payload, f)
 }
 
-// generation gives a loaded plugin set by its id.
-func (a *Activities) generation(id string) (*plugin.Generation, bool) {
-	if a.cfg.Plugins.ID == id {
-		return a.cfg.Plugins, true
-	}
-	return nil, false
-}
-
 // now is the instant of a new record.
 func (a *Activities) now() time.Time { return a.cfg.Now().UTC().Truncate(time.Millisecond) }
 
@@ -127,7 +119,10 @@ func (a *Activities) execution(ctx context.Context, scope turn.Scope) (*executio
 // open reads the session's records for an execution and remembers it.
 func (a *Activities) open(ctx context.Context, scope turn.Scope, f frozen) (*execution, error) {
 	st := a.cfg.Store
-	gen, ok := a.generation(f.Generation)
+	gen, ok, err := a.generation(ctx, st, scope.SessionID, f.Generation)
+	if err != nil {
+		return nil, err
+	}
 	if !ok {
 		// The set that this execution started with is not loaded here. Runtimes
 		// that still exist go on; one that is gone fails by its name. A resume
@@ -144,7 +139,6 @@ func (a *Activities) open(ctx context.Context, scope turn.Scope, f frozen) (*exe
 		results: map[string]*turn.RuntimeResult{},
 		events:  map[string]turn.Event{},
 	}
-	var err error
 	if ex.session, err = st.Session(ctx, scope.SessionID); err != nil {
 		return nil, err
 	}

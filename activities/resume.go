@@ -145,11 +145,14 @@ func (b *resumeBegin) open(ctx context.Context, tx store.Tx, game session.Sessio
 	if err != nil {
 		return err
 	}
-	switch rt, gen := b.a.resumable(f); {
+	rt, gen, err := b.a.resumable(ctx, tx, f)
+	switch {
+	case err != nil:
+		return err
 	case rt == nil:
 		f.Resume.Code, f.Resume.Message = turn.CodeRuntimeNotFound, "Runtime not found on resume"
 		if gen == nil {
-			f.Resume.Message += ": plugin generation " + p.ManifestGeneration + " is not loaded; put the plugins back as they were"
+			f.Resume.Message += ": plugin generation " + p.ManifestGeneration + " cannot be loaded; put the plugins back as they were"
 		}
 	default:
 		f.Resume.Spec = b.a.spec(gen.Active(f.ActivePlugins), rt)
@@ -239,16 +242,16 @@ func activationOf(ctx context.Context, tx store.Tx, source turn.Scope, runtimeID
 
 // resumable gives the suspended runtime in its generation; nil for either that
 // is not loaded here.
-func (a *Activities) resumable(f frozen) (*plugin.Runtime, *plugin.Generation) {
-	gen, ok := a.generation(f.Generation)
-	if !ok {
-		return nil, nil
+func (a *Activities) resumable(ctx context.Context, r store.Reader, f frozen) (*plugin.Runtime, *plugin.Generation, error) {
+	gen, ok, err := a.generation(ctx, r, f.Input.SessionID, f.Generation)
+	if err != nil || !ok {
+		return nil, nil, err
 	}
 	rt, ok := gen.Runtime(f.Resume.Runtime)
 	if !ok {
-		return nil, gen
+		return nil, gen, nil
 	}
-	return rt, gen
+	return rt, gen, nil
 }
 
 // thawTranscript gives the resumed run the suspended run's transcript with the

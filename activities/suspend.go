@@ -152,6 +152,9 @@ func (a *Activities) suspend(ex *execution, rt *plugin.Runtime, mark *plugin.Sus
 // settleSuspended journals a suspended result together with its continuation.
 func (a *Activities) settleSuspended(ctx context.Context, ex *execution, r *turn.RuntimeResult, s *suspended) (turn.RuntimeFacts, error) {
 	err := a.write(ctx, ex.scope, func(ctx context.Context, tx store.Tx) error {
+		if err := a.keepGeneration(ctx, tx, ex); err != nil {
+			return err
+		}
 		return a.record(ctx, tx, ex.scope, journalSuspension, r.RuntimeID, s)
 	})
 	if err != nil {

@@ -1,16 +1,22 @@
 package integration_test
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/covel-engine/covel/client"
 	"github.com/covel-engine/covel/internal/testenv"
 	"github.com/covel-engine/covel/session"
+	"github.com/covel-engine/covel/store"
+	"github.com/covel-engine/covel/trace"
 	"github.com/covel-engine/covel/turn"
+	"github.com/jackc/pgx/v5"
 )
 
 // councilPlugin has an agent that suspends after the story.
@@ -45,6 +51,8 @@ replies:
     toolCalls: [{name: suspend, arguments: {reason: "How do you vote?"}}]
   - when: {runtime: council/asker}
     text: "Nothing to decide."
+  - when: {runtime: narrator}
+    text: "The hall is quiet."
 `
 
 // council is a rig whose workers have the council plugin.
@@ -203,4 +211,142 @@ func TestSuspensionRefusals(t *testing.T) {
 	if _, err := c.client.Resume(t.Context(), client.Resume{Suspension: gone, Data: json.RawMessage(`{}`)}); turn.CodeOf(err) != turn.CodeSuspensionNotFound {
 		t.Errorf("a deleted session's suspension: %v", err)
 	}
+}
+
+// TestResumeOnAnotherWorker: the request after a resume is the same byte for
+// byte on a worker with other plugins, in a world that has changed since. The
+// plugins that the runtime was suspended under are kept with the session; where
+// they are lost the resume fails by name and the suspension is open (TE-149).
+func TestResumeOnAnotherWorker(t *testing.T) {
+	t.Parallel()
+	c := newCouncil(t)
+	first := c.worker()
+	for _, id := range []string{"calm", "moved", "lost"} {
+		c.create(id)
+	}
+	answer := json.RawMessage(`{"vote":"yes","why":"Because <it> is late & dark."}`)
+	_, calm := c.suspend("calm", "t2")
+	_, moved := c.suspend("moved", "t2")
+	_, lost := c.suspend("lost", "t2")
+	c.resume(calm, "r", answer)
+	first.Stop()
+
+	c.writePlugin(strings.ReplaceAll(councilAsker, "Ask the player how to vote", "Never ask the player"))
+	writeFile(t, filepath.Join(c.plugins, "council"), "NOTES.md", "changed")
+	must(t, c.store.WithTx(t.Context(), func(ctx context.Context, tx store.Tx) error {
+		s, err := tx.Session(ctx, "moved")
+		if err != nil {
+			return err
+		}
+		s.Metadata = json.RawMessage(strings.ReplaceAll(string(s.Metadata), "Lanternfall", "Darkfall"))
+		s.ActivePlugins = slices.DeleteFunc(s.ActivePlugins, func(id string) bool { return id == "guide" })
+		if err := tx.UpdateSession(ctx, s); err != nil {
+			return err
+		}
+		return tx.PutCharacters(ctx, session.Character{SessionID: "moved", ID: "stranger", Name: "A stranger", Type: "npc"})
+	}))
+	c.exec(`delete from transcripts where session_id = 'lost' and role = 'generation'`)
+	c.worker()
+	h, err := c.client.Resume(t.Context(), client.Resume{Suspension: lost, Turn: "r", Data: answer})
+	must(t, err)
+	o, err := h.Wait(t.Context())
+	must(t, err)
+	if o.Status != turn.StatusFailed || o.Error == nil || o.Error.Code != turn.CodeRuntimeNotFound || !strings.Contains(o.Error.Message, "Runtime not found on resume") {
+		t.Errorf("without its plugins a resume ends %s: %+v", o.Status, o.Error)
+	}
+	if s, err := c.store.Suspension(t.Context(), lost); err != nil || s.Status != session.SuspensionOpen || len(c.requests("lost", "r")) != 0 {
+		t.Errorf("the suspension is %s, %v", s.Status, err)
+	}
+	c.resume(moved, "r", answer)
+	want, got := c.requests("calm", "r"), c.requests("moved", "r")
+	if len(want) != 1 || len(got) != 1 || want[0] != got[0] {
+		t.Errorf("the requests differ: %s", firstDifference(strings.Join(want, "\n"), strings.Join(got, "\n")))
+	}
+}
+
+// resume answers a suspension and wants the resume committed.
+func (r *rig) resume(id, turnID string, data json.RawMessage) turn.Outcome {
+	r.t.Helper()
+	h, err := r.client.Resume(r.t.Context(), client.Resume{Suspension: id, Turn: turnID, Data: data})
+	must(r.t, err)
+	return r.wait(h)
+}
+
+// requests are the bodies of a turn's model calls.
+func (r *rig) requests(sessionID, turnID string) []string {
+	r.t.Helper()
+	calls, err := trace.ReadCalls(r.t.Context(), r.store, sessionID)
+	must(r.t, err)
+	var bodies []string
+	for _, c := range calls {
+		if c.TurnID == turnID {
+			bodies = append(bodies, c.RuntimeID+"\n"+string(c.Body()))
+		}
+	}
+	return bodies
+}
+
+// TestATamperedSuspension: a payload that is not what the engine wrote is
+// refused by name; the suspension stays open and can still be cancelled.
+func TestATamperedSuspension(t *testing.T) {
+	t.Parallel()
+	c := newCouncil(t)
+	c.worker()
+	c.create("tampered")
+	_, id := c.suspend("tampered", "t2")
+	answer := json.RawMessage(`{"vote":"yes"}`)
+	untouched, err := c.store.Suspension(t.Context(), id)
+	must(t, err)
+	for _, tampered := range []struct{ from, to, code string }{
+		{`"schemaVersion":1`, `"schemaVersion":99`, "continuation_version_unknown"},
+		{`"schemaVersion":1`, `"schemaVersion":1,"more":true`, "continuation_malformed"},
+		{`"countPolicy":"complete-player-turn"`, `"countPolicy":"twice"`, "continuation_malformed"},
+		{`"transcript":{"run":"`, `"transcript":{"run":"none`, "resume_placeholder_missing"},
+		{`"suspendToolCallId":"`, `"suspendToolCallId":"none`, "resume_placeholder_missing"},
+	} {
+		s := untouched
+		s.Payload = json.RawMessage(strings.Replace(string(s.Payload), tampered.from, tampered.to, 1))
+		if string(s.Payload) == string(untouched.Payload) {
+			t.Fatalf("%s is not in the payload %s", tampered.from, s.Payload)
+		}
+		must(t, c.store.WithTx(t.Context(), func(ctx context.Context, tx store.Tx) error { return tx.SaveSuspension(ctx, s) }))
+		h, err := c.client.Resume(t.Context(), client.Resume{Suspension: id, Data: answer})
+		must(t, err)
+		o, err := h.Wait(t.Context())
+		code := turn.CodeOf(err)
+		if err == nil && o.Error != nil {
+			code = o.Error.Code
+		}
+		if code != tampered.code {
+			t.Errorf("%s: %v, %+v; want %s", tampered.to, err, o, tampered.code)
+		}
+		if s, err := c.store.Suspension(t.Context(), id); err != nil || s.Status != session.SuspensionOpen {
+			t.Errorf("%s: the suspension is %s, %v", tampered.to, s.Status, err)
+		}
+	}
+	must(t, c.store.WithTx(t.Context(), func(ctx context.Context, tx store.Tx) error { return tx.SaveSuspension(ctx, untouched) }))
+	c.resume(id, "r", answer)
+	if n := c.session("tampered").CompletedPlayerTurns; n != 2 {
+		t.Errorf("%d turns", n)
+	}
+}
+
+// exec changes the database behind the engine's back.
+func (r *rig) exec(statement string) {
+	r.t.Helper()
+	conn, err := pgx.Connect(r.t.Context(), r.database)
+	must(r.t, err)
+	defer func() { _ = conn.Close(r.t.Context()) }()
+	_, err = conn.Exec(r.t.Context(), statement)
+	must(r.t, err)
+}
+
+// firstDifference shows where two texts part.
+func firstDifference(a, b string) string {
+	i := 0
+	for i < min(len(a), len(b)) && a[i] == b[i] {
+		i++
+	}
+	around := func(s string) string { return s[max(0, min(i, len(s))-80):min(len(s), i+160)] }
+	return fmt.Sprintf("at byte %d\n%q\n%q", i, around(a), around(b))
 }

@@ -17,8 +17,9 @@ type Generation struct {
 	ids      []string
 	runtimes map[string]*Runtime
 	handlers Handlers
-	schemas  map[string]*Schema // by their JSON text
-	digests  map[string]string  // content hash by package
+	schemas  map[string]*Schema           // by their JSON text
+	digests  map[string]string            // content hash by package
+	files    map[string]map[string][]byte // by package, then path
 	broken   map[string]Broken
 }
 
@@ -43,9 +44,10 @@ func newGeneration(l *loader) *Generation {
 	g := &Generation{
 		manifest: map[string]*Manifest{}, runtimes: map[string]*Runtime{}, handlers: l.cfg.Handlers,
 		schemas: map[string]*Schema{}, broken: map[string]Broken{}, digests: map[string]string{},
+		files: map[string]map[string][]byte{},
 	}
 	for _, m := range l.beside {
-		g.digests[m.ID] = l.cfg.Beside.digests[m.ID]
+		g.digests[m.ID], g.files[m.ID] = l.cfg.Beside.digests[m.ID], l.cfg.Beside.files[m.ID]
 		g.take(m)
 	}
 	for _, p := range l.packages {
@@ -56,7 +58,7 @@ func newGeneration(l *loader) *Generation {
 		for i, t := range p.manifest.Contributes.Tools {
 			p.manifest.Contributes.Tools[i] = g.defineTool(p.manifest, t)
 		}
-		g.digests[p.id()] = p.digest
+		g.digests[p.id()], g.files[p.id()] = p.digest, p.files
 		g.take(p.manifest)
 	}
 	if l.cfg.Beside != nil {

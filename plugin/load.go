@@ -72,6 +72,7 @@ type pkg struct {
 	// layoutA says that the one runtime stands in PLUGIN.md.
 	layoutA bool
 	digest  string
+	files   map[string][]byte // by path
 }
 
 // runtimeFile is one runtime with the file it stands in. prefix is its field

@@ -15,7 +15,7 @@ func (l *loader) loadPackage(dir *source.Dir) *pkg {
 	p := &pkg{dir: dir, report: &source.Report{Package: dir.Origin}, schemas: map[string]*Schema{}, variants: map[string]*source.File{}}
 	sum := sha256.New()
 	dir.Digest(sum)
-	p.digest = hex.EncodeToString(sum.Sum(nil))
+	p.digest, p.files = hex.EncodeToString(sum.Sum(nil)), dir.Contents()
 	root, ok := dir.Frontmatter("PLUGIN.md", p.report)
 	if !ok {
 		return p

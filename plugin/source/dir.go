@@ -191,3 +191,18 @@ func (d *Dir) Digest(w io.Writer) {
 		return nil
 	})
 }
+
+// Contents gives every readable file of the package, by path.
+func (d *Dir) Contents() map[string][]byte {
+	files := map[string][]byte{}
+	_ = fs.WalkDir(d.fsys, ".", func(p string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return nil //nolint:nilerr // an unreadable entry is an absent one
+		}
+		if text, err := d.Read(p); err == nil {
+			files[p] = text
+		}
+		return nil
+	})
+	return files
+}
